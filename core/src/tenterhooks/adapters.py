@@ -1,0 +1,215 @@
+"""One hook in one session: what it implements, how it is called, and what is known of it when something fails."""
+
+import inspect
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from tenterhooks import hookspecs
+from tenterhooks.errors import HookError
+from tenterhooks.hooks import SessionRunHook
+from tenterhooks.hookspecs import PROJECT, STAGES
+
+if TYPE_CHECKING:
+    from tenterhooks.coordinator import Coordinator
+    from tenterhooks.graph import Graph
+    from tenterhooks.hooks import SessionRunArgs, SessionRunContext, SessionRunValues
+    from tenterhooks.merged_run import MergedRun
+    from tenterhooks.session import Session
+    from tenterhooks.stop import StopRequests
+
+__all__ = ["Adapter", "Implementation", "implementations"]
+
+_log = logging.getLogger(__name__)
+
+_ARGUMENTS = {stage: tuple(inspect.signature(getattr(hookspecs, stage)).parameters) for stage in STAGES}
+_UNMARKED: dict[str, Any] = {
+    "wrapper": False,
+    "hookwrapper": False,
+    "optionalhook": False,
+    "tryfirst": False,
+    "trylast": False,
+    "specname": None,
+}
+
+
+class Implementation:
+    """A method of a hook that implements a specification, and its marks (pluggy's options)."""
+
+    __slots__ = ("marks", "method")
+
+    def __init__(self, method: Callable[..., Any], marks: dict[str, Any]) -> None:
+        self.method = method
+        self.marks = marks
+
+    @property
+    def is_wrapper(self) -> bool:
+        """Whether it wraps the whole stage."""
+        return bool(self.marks["wrapper"] or self.marks["hookwrapper"])
+
+
+class Adapter:
+    """A hook as it is registered with pluggy, for one session.
+
+    It stands between the two so that each hook gets just what it asked for, and so that the session knows who is being
+    called.
+
+    Attributes:
+        hook: The hook.
+        name: Its name, unique in the session.
+        title: Its name and where it comes from, for messages.
+        marks: pluggy's options of the stages that are called through this adapter.
+        begun: Whether its `begin` succeeded.
+        closed: Whether its `end` or `on_exception` was called.
+        errors: What these raised.
+    """
+
+    def __init__(
+        self, hook: object, name: str, title: str, stages: dict[str, Implementation], stops: "StopRequests"
+    ) -> None:
+        self.hook = hook
+        self.name = name
+        self.title = title
+        self.begun = False
+        self.closed = False
+        self.errors: list[BaseException] = []
+        # Set by the session before each run that goes through pluggy.
+        self.run: MergedRun | None = None
+        self._stops = stops
+        self.calls = {s: _call(i.method, s) for s, i in stages.items() if s in _ARGUMENTS and not i.is_wrapper}
+        self.marks = {stage: dict(stages[stage].marks, specname=None) for stage in self.calls}
+        # Every hook takes part in this one, so that it is known which have begun.
+        self.marks.setdefault("begin", dict(_UNMARKED))
+        if getattr(hook, "saves_state", False):
+            self.marks = {s: dict(m, tryfirst=False, trylast=True) for s, m in self.marks.items()}
+
+    def begin(self, graph: "Graph") -> None:
+        """Call the hook's stage, and note that it has begun."""
+        self._stops.current = self
+        if "begin" in self.calls:
+            self.calls["begin"](graph)
+        self.begun = True
+
+    def after_create_session(self, session: "Session", coord: "Coordinator") -> None:
+        """Call the hook's stage."""
+        self._stops.current = self
+        self.calls["after_create_session"](session, coord)
+
+    def before_run(self, run_context: "SessionRunContext") -> "SessionRunArgs | None":
+        """Call the hook's stage, and note what it asks for."""
+        self._stops.current = self
+        asked: SessionRunArgs | None = self.calls["before_run"](run_context)
+        if asked is not None:
+            assert self.run is not None
+            self.run.add(self, asked)
+        return asked
+
+    def after_run(self, run_context: "SessionRunContext", run_values: "SessionRunValues") -> None:
+        """Call the hook's stage with what it asked for; `run_values` is what wrappers see."""
+        self._stops.current = self
+        assert self.run is not None
+        self.calls["after_run"](run_context, self.run.values_for(self))
+
+    def end(self, session: "Session") -> None:
+        """Call the hook's stage once; what it raises is kept, so that the other hooks are called too."""
+        self._close("end", session)
+
+    def on_exception(self, session: "Session | None", exception: BaseException) -> None:
+        """Call the hook's stage once; what it raises is kept, so that the other hooks are called too."""
+        self._close("on_exception", session, exception)
+
+    def _close(self, stage: str, *arguments: object) -> None:
+        if not self.begun or self.closed:
+            return
+        self._stops.current = self
+        self.closed = True
+        try:
+            self.calls[stage](*arguments)
+        except BaseException as error:
+            error.add_note(f"in {stage} of hook {self.title}")
+            self.errors.append(error)
+
+
+def implementations(hook: object) -> dict[str, Implementation]:
+    """What a hook implements: the stages that a `SessionRunHook` overrides, and all that is marked `@hookimpl`.
+
+    Raises:
+        HookError: It is a class, implements nothing, or has stages with arguments that these do not have.
+    """
+    if inspect.isclass(hook):
+        raise HookError(f"{hook.__qualname__} is a class, and a hook is an object: pass {hook.__qualname__}(...)", hook)
+    found = {}
+    unmarked = []
+    for attribute in dir(hook):
+        # Looked up without running properties.
+        static = inspect.getattr_static(hook, attribute, None)
+        marks = getattr(getattr(static, "__func__", static), f"{PROJECT}_impl", None)
+        if not isinstance(marks, dict):
+            if attribute not in _ARGUMENTS or static is SessionRunHook.__dict__[attribute]:
+                continue
+            if not isinstance(hook, SessionRunHook):
+                if callable(static):
+                    unmarked.append(attribute)
+                continue
+            marks = _UNMARKED
+        marks = {**_UNMARKED, **marks}
+        found[marks["specname"] or attribute] = Implementation(getattr(hook, attribute), marks)
+    if not found:
+        raise HookError(
+            f"{_kind(hook)} implements no stage ({', '.join(STAGES)})"
+            + (f"; {', '.join(unmarked)} is not marked, so nothing would call it" if unmarked else "")
+            + ": override one in a subclass of tenterhooks.SessionRunHook, or mark it with @tenterhooks.hookimpl",
+            hook,
+        )
+    if unmarked:
+        _log.warning(
+            "%s has %s without the mark @tenterhooks.hookimpl: named like a stage, but never called",
+            _kind(hook),
+            ", ".join(unmarked),
+        )
+    problems = [problem for stage, i in found.items() if (problem := _wrong_arguments(stage, i.method))]
+    if problems:
+        raise HookError(
+            f"{_kind(hook)} has stages with arguments that they do not have:\n  " + "\n  ".join(problems), hook
+        )
+    return found
+
+
+def _wrong_arguments(stage: str, method: object) -> str | None:
+    """Say what is wrong with the parameters of a stage's method."""
+    if not callable(method):
+        return f"{stage} is no method but {method!r}"
+    arguments = _ARGUMENTS.get(stage)
+    if arguments is None:
+        return None
+    parameters = inspect.signature(method).parameters.values()
+    wrong = [
+        p.name
+        for p in parameters
+        if p.name not in arguments and p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    ]
+    if not wrong:
+        return None
+    here = ", ".join(str(p) for p in parameters)
+    return f"{stage}({here}): rename {', '.join(wrong)}; it is called with {', '.join(arguments)}"
+
+
+def _call(method: Callable[..., Any], stage: str) -> Callable[..., Any]:
+    """A callable that takes all of a stage's arguments, and hands the method those that it names."""
+    arguments = _ARGUMENTS[stage]
+    parameters = list(inspect.signature(method).parameters.values())
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return method
+    if any(p.kind is p.VAR_KEYWORD for p in parameters):
+        return lambda *given: method(**dict(zip(arguments, given, strict=True)))
+    if tuple(p.name for p in parameters) == arguments and all(p.kind is not p.KEYWORD_ONLY for p in parameters):
+        return method
+    positional = [arguments.index(p.name) for p in parameters if p.kind is p.POSITIONAL_ONLY]
+    wanted = [
+        (p.name, arguments.index(p.name)) for p in parameters if p.name in arguments and p.kind is not p.POSITIONAL_ONLY
+    ]
+    return lambda *given: method(*[given[i] for i in positional], **{name: given[i] for name, i in wanted})
+
+
+def _kind(hook: object) -> str:
+    return f"{hook!r} of type {type(hook).__module__}.{type(hook).__qualname__}"

@@ -1,0 +1,142 @@
+"""How a session is created, and created anew: fresh, or restored from the newest checkpoint."""
+
+import logging
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from tenterhooks.errors import DeadlineExceededError
+from tenterhooks.graph import Graph, get_default_graph
+from tenterhooks.savers import Saver, default_saver
+from tenterhooks.session import Session
+
+__all__ = ["ChiefSessionCreator", "SessionCreator", "WorkerSessionCreator"]
+
+_log = logging.getLogger(__name__)
+
+
+@runtime_checkable
+class SessionCreator(Protocol):
+    """Makes the raw session of a monitored one, once or, where that recovers, several times.
+
+    It may have an attribute `graph`; where it has none, `graph=` is given to the monitored session.
+    """
+
+    def create_session(self) -> Session:
+        """Make a session, with its variables initialised or restored."""
+        ...
+
+
+class ChiefSessionCreator:
+    """Restores the newest whole checkpoint, or initialises the variables where there is none.
+
+    Args:
+        graph: The graph; by default the one that is the default graph.
+        checkpoint_dir: The folder of the checkpoints; None: always fresh.
+        init_fn: Called with a fresh session, not with a restored one.
+        saver: Reads the checkpoints; by default the installed saver, in `checkpoint_dir`.
+    """
+
+    def __init__(
+        self,
+        graph: Graph | None = None,
+        checkpoint_dir: str | Path | None = None,
+        init_fn: Callable[[Session], object] | None = None,
+        *,
+        saver: Saver | None = None,
+    ) -> None:
+        self.graph = graph or get_default_graph()
+        self.checkpoint_dir = None if checkpoint_dir is None else Path(checkpoint_dir)
+        self._init_fn = init_fn
+        self._saver = saver
+
+    def create_session(self) -> Session:
+        """Make a session.
+
+        Raises:
+            CheckpointError: There are checkpoints, but none that is whole and fits.
+            PluginError: No saver is installed.
+        """
+        session = Session(self.graph)
+        session.checkpoint_dir = self.checkpoint_dir
+        if self._saver is None and self.checkpoint_dir is not None:
+            self._saver = default_saver(self.checkpoint_dir)
+        if not _restore(session, self._saver):
+            if self._saver is not None:
+                _log.info("no checkpoint in %s: starting from step 0", self.checkpoint_dir or self._saver)
+            if self._init_fn is not None:
+                self._init_fn(session)
+        return session
+
+
+class WorkerSessionCreator:
+    """Never initialises: waits until the chief has committed a whole checkpoint, and restores that.
+
+    Args:
+        graph: The graph; by default the one that is the default graph.
+        checkpoint_dir: The folder of the checkpoints.
+        max_wait_secs: How many seconds to wait for one.
+        poll_secs: How many seconds to sleep between two looks.
+        saver: Reads the checkpoints; by default the installed saver, in `checkpoint_dir`.
+        sleep: Sleeps for a number of seconds.
+        clock: Gives the time in seconds.
+
+    Raises:
+        ValueError: There is neither a folder nor a saver.
+    """
+
+    def __init__(
+        self,
+        graph: Graph | None = None,
+        checkpoint_dir: str | Path | None = None,
+        *,
+        max_wait_secs: float = 1800.0,
+        poll_secs: float = 1.0,
+        saver: Saver | None = None,
+        sleep: Callable[[float], object] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if checkpoint_dir is None and saver is None:
+            raise ValueError("a worker restores what the chief has saved: pass the chief's checkpoint_dir")
+        self.graph = graph or get_default_graph()
+        self.checkpoint_dir = None if checkpoint_dir is None else Path(checkpoint_dir)
+        self._max_wait_secs = max_wait_secs
+        self._poll_secs = poll_secs
+        self._saver = saver
+        self._sleep = sleep
+        self._clock = clock
+
+    def create_session(self) -> Session:
+        """Make a session.
+
+        Raises:
+            DeadlineExceededError: There was no checkpoint in time.
+            CheckpointError: There are checkpoints, but none that is whole and fits.
+            PluginError: No saver is installed.
+        """
+        session = Session(self.graph)
+        session.is_chief = False
+        session.checkpoint_dir = self.checkpoint_dir
+        if self._saver is None:
+            assert self.checkpoint_dir is not None
+            self._saver = default_saver(self.checkpoint_dir)
+        deadline = self._clock() + self._max_wait_secs
+        while not _restore(session, self._saver):
+            if self._clock() + self._poll_secs > deadline:
+                raise DeadlineExceededError(
+                    f"no checkpoint in {self.checkpoint_dir or self._saver} after {self._max_wait_secs:g} s: "
+                    "is the chief running, with the same checkpoint_dir?"
+                )
+            self._sleep(self._poll_secs)
+        return session
+
+
+def _restore(session: Session, saver: Saver | None) -> bool:
+    """Restore the newest whole checkpoint, if there is one."""
+    found = None if saver is None else saver.restore()
+    if found is None:
+        return False
+    checkpoint, state = found
+    session.load_state_dict(state, checkpoint=checkpoint.path)
+    return True

@@ -1,0 +1,80 @@
+"""The exceptions that the core raises, and how a message names the nearest right word."""
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = [
+    "AbortedError",
+    "CheckpointError",
+    "DeadlineExceededError",
+    "HookError",
+    "OutOfRangeError",
+    "PluginError",
+    "UnavailableError",
+    "UnknownNameError",
+]
+
+
+class OutOfRangeError(Exception):
+    """The input ran out. A monitored session that sees it ends cleanly."""
+
+
+class AbortedError(Exception):
+    """The run was aborted, as when a worker is lost. `MonitoredSession` recovers from it."""
+
+
+class UnavailableError(Exception):
+    """Something that the run needs is not there for now. `MonitoredSession` recovers from it."""
+
+
+class DeadlineExceededError(Exception):
+    """What was waited for did not come in time."""
+
+
+class CheckpointError(RuntimeError):
+    """A checkpoint cannot be written, or none that is asked for can be restored."""
+
+
+class HookError(TypeError):
+    """An object is no hook, or one of its stages is not as the specification has it.
+
+    Attributes:
+        hook: The object.
+    """
+
+    def __init__(self, message: str, hook: object = None) -> None:
+        super().__init__(message)
+        self.hook = hook
+
+
+class PluginError(RuntimeError):
+    """A plugin is missing, broken, claimed by two distributions, or was given a wrong option."""
+
+
+class UnknownNameError(KeyError):
+    """No node of the graph has this name; the message lists the nearest ones."""
+
+    def __str__(self) -> str:
+        """The message as it is: a `KeyError` would put it in quotes."""
+        return str(self.args[0])
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """A clause that says which of the known words are meant by one that is not known.
+
+    Args:
+        word: What was given.
+        known: What would have been right.
+
+    Returns:
+        For instance "; the nearest: 'loss', 'logits'", or all known words where there are few and none is near.
+    """
+    words = sorted(known)
+    close = difflib.get_close_matches(word, words, n=3, cutoff=0.5)
+    if close:
+        return "; the nearest: " + ", ".join(map(repr, close))
+    if not words:
+        return "; there are none"
+    if len(words) <= 12:
+        return "; there are: " + ", ".join(map(repr, words))
+    return f"; there are {len(words)}, from {words[0]!r} to {words[-1]!r}"

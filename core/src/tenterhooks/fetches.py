@@ -1,0 +1,63 @@
+"""The structures that callers and hooks ask in: names and nodes, in lists, tuples and dicts of them, nested."""
+
+from collections.abc import Callable, Mapping
+from operator import itemgetter
+from typing import Any, TypeAlias
+
+from tenterhooks.graph import Graph
+from tenterhooks.nodes import Node
+
+__all__ = ["Feeds", "Fetch", "Fetches", "compile_fetches"]
+
+Fetches: TypeAlias = Any
+Feeds: TypeAlias = Mapping[Node | str, Any]
+
+
+class Fetch:
+    """A structure of fetches, worked out.
+
+    Attributes:
+        names: The names in it, each once.
+        pick: Gives the structure filled from a mapping of name to value.
+    """
+
+    __slots__ = ("names", "pick")
+
+    def __init__(self, names: tuple[str, ...], pick: Callable[[Mapping[str, Any]], Any]) -> None:
+        self.names = names
+        self.pick = pick
+
+
+def compile_fetches(graph: Graph, fetches: Fetches) -> Fetch:
+    """Work out a structure of fetches.
+
+    Raises:
+        UnknownNameError: A name is of no node of the graph.
+        TypeError: Something in the structure is neither a name, a node, a list, a tuple nor a dict.
+        ValueError: A node belongs to another graph.
+    """
+    names: dict[str, None] = {}
+    pick = _pick(graph, fetches, names)
+    return Fetch(tuple(names), pick)
+
+
+def _pick(graph: Graph, fetches: Fetches, names: dict[str, None]) -> Callable[[Mapping[str, Any]], Any]:
+    if isinstance(fetches, str | Node):
+        name = graph[graph.name_of(fetches)].name
+        names[name] = None
+        return itemgetter(name)
+    if isinstance(fetches, Mapping):
+        items = {key: _pick(graph, value, names) for key, value in fetches.items()}
+        return lambda values: {key: pick(values) for key, pick in items.items()}
+    if isinstance(fetches, list | tuple):
+        picks = [_pick(graph, value, names) for value in fetches]
+        if isinstance(fetches, list):
+            return lambda values: [pick(values) for pick in picks]
+        if hasattr(fetches, "_make"):
+            make = fetches._make
+            return lambda values: make(pick(values) for pick in picks)
+        return lambda values: tuple(pick(values) for pick in picks)
+    raise TypeError(
+        f"cannot fetch {fetches!r} of type {type(fetches).__name__}: "
+        "fetches are names, nodes, and lists, tuples and dicts of them ([] for nothing)"
+    )

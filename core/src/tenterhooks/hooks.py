@@ -1,0 +1,128 @@
+"""What an author of a hook subclasses, returns and gets."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tenterhooks.coordinator import Coordinator
+    from tenterhooks.fetches import Feeds
+    from tenterhooks.graph import Graph
+    from tenterhooks.session import Session
+    from tenterhooks.stop import StopRequests
+
+__all__ = ["RunMetadata", "SessionRunArgs", "SessionRunContext", "SessionRunHook", "SessionRunValues"]
+
+
+class SessionRunArgs:
+    """What a hook, or the caller, wants of a run.
+
+    Args:
+        fetches: A node or its name, or lists, tuples and dicts of them, nested; None asks for nothing.
+        feed_dict: Values by node or name that stand in for what the nodes would be.
+        options: Options of the run. Of all that are given in a run, truth values are or-ed, numbers take the maximum,
+            others must agree. `{"trace": True}` measures the time of each node.
+    """
+
+    __slots__ = ("feed_dict", "fetches", "options")
+
+    def __init__(
+        self,
+        fetches: Any = None,
+        feed_dict: "Feeds | None" = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.fetches = fetches
+        self.feed_dict = feed_dict
+        self.options = options
+
+    def __repr__(self) -> str:
+        return f"SessionRunArgs({self.fetches!r}, feed_dict={self.feed_dict!r}, options={self.options!r})"
+
+
+class RunMetadata:
+    """What a run tells of itself.
+
+    Attributes:
+        node_seconds: For a run with the option `{"trace": True}`, the seconds that each node's function took, by name.
+    """
+
+    __slots__ = ("node_seconds",)
+
+    def __init__(self) -> None:
+        self.node_seconds: dict[str, float] = {}
+
+
+class SessionRunValues:
+    """What a run gave a hook.
+
+    Attributes:
+        results: What this hook asked for, in the shape in which it asked; None if it asked for nothing.
+        options: The merged options of the run.
+        run_metadata: Filled where an option of the run asked for it. One object is shared by all hooks of the run.
+    """
+
+    __slots__ = ("options", "results", "run_metadata")
+
+    def __init__(self, results: Any, options: Mapping[str, Any], run_metadata: RunMetadata) -> None:
+        self.results = results
+        self.options = options
+        self.run_metadata = run_metadata
+
+
+class SessionRunContext:
+    """One run of a monitored session, the same object for all hooks and for both stages of it.
+
+    Attributes:
+        original_args: What the caller asked for.
+        session: The raw session: a run of it calls no hooks.
+    """
+
+    __slots__ = ("_stops", "original_args", "session")
+
+    def __init__(self, original_args: SessionRunArgs, session: "Session", stops: "StopRequests") -> None:
+        self.original_args = original_args
+        self.session = session
+        self._stops = stops
+
+    @property
+    def stop_requested(self) -> bool:
+        """Whether a stop was asked for, in this run so far or before it."""
+        return bool(self._stops)
+
+    def request_stop(self, reason: str | None = None) -> None:
+        """Ask the session to stop after this run.
+
+        The run goes on, and all its `after_run` are called. Who asked, and at which step, is noted with the reason.
+        """
+        self._stops.request(reason, self.session.global_step)
+
+
+class SessionRunHook:
+    """Base class of hooks: override the stages that you want; one that is not overridden is never called.
+
+    A subclass may set `name`, which is unique in a session and under which the hook's state is saved (default: the
+    plugin's short name, else the class's name), `saves_state = True`, which has it called after all other hooks at
+    every stage, and define `state_dict()` and `load_state_dict(state)`, which put its state into checkpoints.
+
+    The stages, when they are called and with what: see `tenterhooks.hookspecs`. An override may name only the arguments
+    that it wants.
+    """
+
+    def begin(self, graph: "Graph") -> None:
+        """Called once, in the session's constructor; may add to the graph."""
+
+    def after_create_session(self, session: "Session", coord: "Coordinator") -> None:
+        """Called after each (re-)creation of the session, with all state restored."""
+
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs | None:
+        """Called before each run; may ask for values, feed, and request a stop."""
+        return None
+
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
+        """Called after each run that did not raise, with what this hook asked for."""
+
+    def end(self, session: "Session") -> None:
+        """Called at a clean end, with the session still open."""
+
+    def on_exception(self, session: "Session | None", exception: BaseException) -> None:
+        """Called instead of `end` when an exception ends the session."""

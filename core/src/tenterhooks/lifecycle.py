@@ -1,0 +1,273 @@
+"""The lifecycle: what every monitored session does, from `begin` to the end of all its hooks."""
+
+import gc
+import weakref
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from tenterhooks.coordinator import Coordinator
+from tenterhooks.creators import ChiefSessionCreator, SessionCreator
+from tenterhooks.errors import HookError, OutOfRangeError
+from tenterhooks.fetches import Feeds, Fetches
+from tenterhooks.graph import Graph, get_default_graph
+from tenterhooks.hooks import RunMetadata, SessionRunArgs, SessionRunContext
+from tenterhooks.merged_run import MergedRun
+from tenterhooks.plugins import log_unused, make_hook
+from tenterhooks.registry import HookRegistry
+from tenterhooks.session import Session
+from tenterhooks.step_fn import StepContext, check_step_fn
+from tenterhooks.stop import StopRequest, StopRequests
+
+__all__ = ["HookedSession"]
+
+_T = TypeVar("_T")
+
+# Which session a hook belongs to, by the hook's id. Weakly: one that was dropped unclosed holds nothing.
+_owners: "dict[int, weakref.ref[HookedSession]]" = {}
+
+
+class HookedSession:
+    """Calls hooks around the runs of a raw session. What `MonitoredSession` and its kin have in common.
+
+    Used in a `with` block, which ends cleanly when it is over and when the input ran out: it swallows
+    `OutOfRangeError` and `StopIteration`.
+
+    Args:
+        creator: Makes the raw session.
+        hooks: The hooks, in the order in which they are called: objects, or short names of installed plugins.
+        graph: The graph, in place of a creator.
+        stop_grace_period_secs: How many seconds threads of the coordinator have at the end.
+        summary_dir: The folder for summaries; by default the creator's checkpoint_dir.
+    """
+
+    def __init__(
+        self,
+        creator: SessionCreator | None,
+        hooks: Iterable[object],
+        graph: Graph | None,
+        stop_grace_period_secs: float,
+        summary_dir: str | Path | None = None,
+    ) -> None:
+        self._graph = _graph_of(creator, graph)
+        self._creator = creator or ChiefSessionCreator(self._graph)
+        self._stop_grace_period_secs = stop_grace_period_secs
+        self._summary_dir = None if summary_dir is None else Path(summary_dir)
+        self._stops = StopRequests()
+        self._coord = Coordinator()
+        self._raw: Session | None = None
+        self._closed = False
+        self._frozen = False
+        self._hooks = [make_hook(hook) if isinstance(hook, str) else hook for hook in hooks]
+        self._registry = HookRegistry(self._hooks, self._stops)
+        self._claim_hooks()
+        log_unused(adapter.hook for adapter in self._registry.adapters)
+        try:
+            with self._graph.as_default():
+                self._registry.call("begin", graph=self._graph)
+            self._registry.keep_first_states()
+            self._graph.freeze()
+            self._frozen = True
+            self._create()
+        except BaseException as error:
+            self._close(error)
+            raise
+
+    def _claim_hooks(self) -> None:
+        """Take the hooks for this session. An object of two open sessions would mix what it notes of them."""
+        for hook in self._hooks:
+            if id(hook) in _owners:
+                # A session that was dropped may still be waiting for the collector.
+                gc.collect()
+            owner = _owners[id(hook)]() if id(hook) in _owners else None
+            if owner is not None:
+                raise HookError(
+                    f"hook {hook!r} belongs to another open session, {owner!r}: "
+                    "close() that one first, or make another hook",
+                    hook,
+                )
+        for hook in self._hooks:
+            _owners[id(hook)] = weakref.ref(self)
+
+    def _create(self) -> None:
+        """Create the raw session, restore the hooks' state, and tell the hooks."""
+        again = self._raw is not None
+        raw = self._creator.create_session()
+        self._coord = Coordinator()
+        raw.summary_dir = self._summary_dir or raw.summary_dir or raw.checkpoint_dir
+        self._registry.adopt(raw, again=again)
+        self._raw = raw
+        self._registry.call("after_create_session", session=raw, coord=self._coord)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
+    ) -> bool:
+        if self._closed:
+            return False
+        clean = exc is None or isinstance(exc, OutOfRangeError | StopIteration)
+        if not clean:
+            self._close(exc)
+            return False
+        self.close()
+        return True
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {'closed' if self._closed else 'open'}>"
+
+    @property
+    def graph(self) -> Graph | None:
+        """The graph; None once the session is closed."""
+        return None if self._closed else self._graph
+
+    @property
+    def global_step(self) -> int:
+        """The number of training runs so far."""
+        return self._open_session().global_step
+
+    @property
+    def state(self) -> Any:
+        """The variables by name."""
+        return self._open_session().state
+
+    @property
+    def stop(self) -> tuple[StopRequest, ...]:
+        """All requests to stop so far: who, why and at which step. Empty if there is none."""
+        return self._stops.adopted
+
+    def raw_session(self) -> Session | None:
+        """The raw session, whose runs call no hooks; None once the session is closed."""
+        return None if self._closed else self._raw
+
+    def request_stop(self, reason: str | None = None) -> None:
+        """Ask the session to stop; `should_stop()` is true from now on."""
+        self._stops.request(reason, self._open_session().global_step)
+
+    def should_stop(self) -> bool:
+        """Whether the loop shall end: a hook or the program asked for it, a thread failed, or the session is closed."""
+        return self._closed or bool(self._stops) or self._coord.should_stop()
+
+    def run(
+        self,
+        fetches: Fetches,
+        feed_dict: Feeds | None = None,
+        options: Mapping[str, Any] | None = None,
+        run_metadata: RunMetadata | None = None,
+    ) -> Any:
+        """Make one run for the caller and all hooks together.
+
+        Args:
+            fetches: A node or its name, or lists, tuples and dicts of them, nested; `[]` for just what hooks ask for.
+            feed_dict: Values by node or name that stand in for what the nodes would be.
+            options: Options of the run, merged with those of hooks; `{"trace": True}` has `run_metadata` filled.
+            run_metadata: Where the run tells of itself.
+
+        Returns:
+            The values, in the shape of `fetches`.
+
+        Raises:
+            OutOfRangeError: The input ran out. The `with` block swallows it.
+            RuntimeError: The session is closed or was asked to stop, or two feed one node.
+            BaseException: What a thread reported to the coordinator.
+        """
+        return self._run_with_hooks(fetches, feed_dict, options, run_metadata)
+
+    def run_step_fn(self, step_fn: Callable[[StepContext], _T]) -> _T:
+        """Call a function with a `StepContext`, and give what it returns.
+
+        Raises:
+            ValueError: The function has other parameters than one named `step_context`.
+        """
+        check_step_fn(step_fn)
+        return step_fn(StepContext(self._open_session, self._run_with_hooks))
+
+    def close(self) -> None:
+        """End the session: `end` of all hooks, threads joined, the graph unfrozen. Closing twice is harmless.
+
+        Raises:
+            BaseException: What an `end` raised, several as an `ExceptionGroup`; or, with `on_exception` of all hooks
+                in place of `end`, the error that a thread had reported.
+        """
+        if self._closed:
+            return
+        reported = self._coord.exception
+        self._close(reported)
+        if reported is not None:
+            raise reported
+
+    def _open_session(self) -> Session:
+        if self._closed or self._raw is None:
+            raise RuntimeError("the session is closed: open another one to run anything")
+        return self._raw
+
+    def _run_with_hooks(
+        self,
+        fetches: Fetches,
+        feed_dict: Feeds | None,
+        options: Mapping[str, Any] | None,
+        run_metadata: RunMetadata | None,
+    ) -> Any:
+        raw = self._open_session()
+        if self._stops.adopted:
+            raise RuntimeError(
+                "the session was asked to stop, so nothing can be run: ask should_stop() before each run; asked by "
+                + "; ".join(map(str, self._stops.adopted))
+            )
+        self._coord.raise_requested_exception()
+        context = SessionRunContext(SessionRunArgs(fetches, feed_dict, options), raw, self._stops)
+        run = MergedRun(raw, run_metadata)
+        self._stops.begin_run()
+        try:
+            if options:
+                run.add_options(options)
+            self._registry.before_run(context, run)
+            results = run.make(fetches, feed_dict)
+            self._registry.after_run(context, run, results)
+        except BaseException:
+            self._stops.forget_run()
+            raise
+        self._stops.adopt()
+        raw.checkpoint_requested = False
+        return results
+
+    def _close(self, exception: BaseException | None) -> None:
+        """Close everything, whatever fails; errors go onto the exception that ends the session, or are raised."""
+        self._closed = True
+        errors = self._registry.close(exception)
+        self._coord.request_stop()
+        try:
+            self._coord.join(stop_grace_period_secs=self._stop_grace_period_secs, ignore_live_threads=True)
+        except BaseException as error:
+            if error is not exception:
+                errors.append(error)
+        if self._raw is not None:
+            self._raw.close()
+        if self._frozen:
+            self._graph.thaw()
+        for hook in self._hooks:
+            _owners.pop(id(hook), None)
+        if exception is not None:
+            for other in errors:
+                where = "; ".join(getattr(other, "__notes__", ()))
+                exception.add_note(f"while closing: {type(other).__name__}: {other} ({where})")
+        elif len(errors) == 1:
+            raise errors[0]
+        elif errors:
+            raise BaseExceptionGroup("several hooks failed at the end of the session", errors)
+
+
+def _graph_of(creator: SessionCreator | None, graph: Graph | None) -> Graph:
+    """The graph of a session: the creator's, the one that is given, or the default one."""
+    made: Graph | None = getattr(creator, "graph", None)
+    if made is not None and graph is not None and made is not graph:
+        raise ValueError("the session_creator has another graph than graph=; give just one of the two")
+    found = made or graph or get_default_graph()
+    if found is None:
+        raise ValueError(
+            "the session has no graph: pass graph=, or a session_creator with one, or open it within "
+            "`with graph.as_default():`"
+        )
+    return found

@@ -1,0 +1,125 @@
+"""The kinds of named values that a graph holds."""
+
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+
+if TYPE_CHECKING:
+    from tenterhooks.graph import Graph
+
+__all__ = ["GlobalStep", "Node", "Placeholder", "Source", "Tensor", "TrainOp", "Variable", "parameter_names"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# The default of a placeholder that has none.
+REQUIRED: Any = inspect.Parameter.empty
+
+
+class Node:
+    """A named value of a graph: it can be fetched and fed.
+
+    Attributes:
+        graph: The graph that it belongs to.
+        name: Its name, unique in the graph.
+        inputs: The names of the nodes that it is made from.
+    """
+
+    __slots__ = ("graph", "inputs", "name")
+
+    def __init__(self, graph: "Graph", name: str, inputs: Sequence[str] = ()) -> None:
+        self.graph = graph
+        self.name = name
+        self.inputs = tuple(inputs)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name!r}>"
+
+
+class GlobalStep(Node):
+    """The number of training runs so far."""
+
+    __slots__ = ()
+
+
+class Placeholder(Node):
+    """A value that a caller or a hook feeds."""
+
+    __slots__ = ("default",)
+
+    def __init__(self, graph: "Graph", name: str, default: Any) -> None:
+        super().__init__(graph, name)
+        self.default = default
+
+
+class Variable(Node):
+    """State: saved and restored; `initial` makes it for a fresh session."""
+
+    __slots__ = ("initial",)
+
+    def __init__(self, graph: "Graph", name: str, initial: Callable[..., Any], inputs: Sequence[str]) -> None:
+        super().__init__(graph, name, inputs)
+        self.initial = initial
+
+
+class Source(Node):
+    """Input: one item per run that needs one; `factory` gives the iterable that they come from."""
+
+    __slots__ = ("factory",)
+
+    def __init__(self, graph: "Graph", name: str, factory: Callable[..., Iterable[Any]], inputs: Sequence[str]) -> None:
+        super().__init__(graph, name, inputs)
+        self.factory = factory
+
+
+class Tensor(Node, Generic[P, R]):
+    """A value computed by a function, at most once per run, and only when it is asked for."""
+
+    __slots__ = ("function",)
+
+    def __init__(self, graph: "Graph", name: str, function: Callable[P, R], inputs: Sequence[str]) -> None:
+        super().__init__(graph, name, inputs)
+        self.function = function
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call the function itself, outside of any session."""
+        return self.function(*args, **kwargs)
+
+
+class TrainOp(Tensor[P, R]):
+    """A function that updates variables, after every other node of its run that does not depend on it."""
+
+    __slots__ = ("advance",)
+
+    def __init__(
+        self, graph: "Graph", name: str, function: Callable[P, R], inputs: Sequence[str], *, advance: bool
+    ) -> None:
+        super().__init__(graph, name, function, inputs)
+        self.advance = advance
+
+
+def parameter_names(function: Callable[..., Any], what: str) -> tuple[str, ...]:
+    """The inputs that a function names by its parameters; one with a default is no input, as in pytest's fixtures.
+
+    Args:
+        function: The function of a node.
+        what: What it is for, for the message.
+
+    Raises:
+        TypeError: It has parameters that cannot be told by position, such as `*args`.
+    """
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except ValueError as error:
+        raise TypeError(f"the parameters of {function!r} for {what} cannot be read; pass inputs=[...]") from error
+    names = []
+    for parameter in parameters:
+        if parameter.default is not parameter.empty:
+            continue
+        if parameter.kind not in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+            raise TypeError(
+                f"parameter {str(parameter)!r} of {function!r} for {what} names no input; "
+                "use plain parameters, or pass inputs=[...]"
+            )
+        names.append(parameter.name)
+    return tuple(names)

@@ -1,0 +1,123 @@
+"""What a run has to compute, and in which order, worked out once for a set of fetches."""
+
+import graphlib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from tenterhooks.graph import Graph
+from tenterhooks.nodes import REQUIRED, Placeholder, Source, Tensor, TrainOp, Variable
+
+__all__ = ["Plan", "make_plan"]
+
+
+class Plan:
+    """The order of one run.
+
+    Attributes:
+        variables: The variables that are read.
+        defaults: The placeholders that nobody feeds, with their defaults.
+        sources: The sources that give an item.
+        before: The functions before any update.
+        update: The training ops, and what stands between them.
+        after: The functions after all training ops.
+        advance: Whether the run adds one to the global step.
+        kept: What is fetched of the time before the update, in a run that trains.
+    """
+
+    __slots__ = ("advance", "after", "before", "defaults", "kept", "sources", "update", "variables")
+
+    def __init__(self) -> None:
+        self.variables: list[str] = []
+        self.defaults: list[tuple[str, Any]] = []
+        self.sources: list[str] = []
+        self.before: list[Tensor[..., Any]] = []
+        self.update: list[Tensor[..., Any]] = []
+        self.after: list[Tensor[..., Any]] = []
+        self.advance = False
+        self.kept: tuple[str, ...] = ()
+
+
+def make_plan(graph: Graph, fetched: Iterable[str], fed: Iterable[str]) -> Plan:
+    """Work out what a run computes.
+
+    Args:
+        graph: The graph.
+        fetched: The names that somebody wants.
+        fed: The names that are given; they are not computed, nor what only they need.
+
+    Raises:
+        ValueError: Something needed is a placeholder without default that nobody feeds.
+    """
+    fed = frozenset(fed)
+    fetched = tuple(fetched)
+    needed = _needed(graph, fetched, fed)
+    plan = Plan()
+    inputs = {
+        name: node.inputs if isinstance(node, Tensor) and name not in fed else ()
+        for name, node in graph.nodes.items()
+        if name in needed
+    }
+    late: list[Tensor[..., Any]] = []
+    late_names: set[str] = set()
+    for name in graphlib.TopologicalSorter(inputs).static_order():
+        node = graph.nodes[name]
+        if name in fed:
+            continue
+        if isinstance(node, Variable):
+            plan.variables.append(name)
+        elif isinstance(node, Source):
+            plan.sources.append(name)
+        elif isinstance(node, Placeholder):
+            if node.default is REQUIRED:
+                takers = sorted(taker for taker, names in inputs.items() if name in names)
+                raise ValueError(
+                    f"placeholder {name!r} has no default and nobody feeds it"
+                    + (f"; it is needed by {', '.join(map(repr, takers))}" if takers else "")
+                    + f": pass feed_dict={{{name!r}: ...}}, have a hook feed it, or give it a default"
+                )
+            plan.defaults.append((name, node.default))
+        elif isinstance(node, Tensor):
+            if isinstance(node, TrainOp) or not late_names.isdisjoint(node.inputs):
+                late.append(node)
+                late_names.add(name)
+            else:
+                plan.before.append(node)
+    _order_late(plan, late, late_names, list(graph.nodes))
+    plan.advance = any(isinstance(node, TrainOp) and node.advance for node in plan.update)
+    if plan.update:
+        plan.kept = tuple(name for name in fetched if name not in late_names and name not in fed)
+    return plan
+
+
+def _needed(graph: Graph, fetched: Iterable[str], fed: frozenset[str]) -> set[str]:
+    """All nodes that the fetched ones are made from, as far as they are not fed."""
+    needed: set[str] = set()
+    waiting = list(fetched)
+    while waiting:
+        name = waiting.pop()
+        if name in needed:
+            continue
+        needed.add(name)
+        node = graph.nodes[name]
+        # What a variable or a source is begun with is not of this run.
+        if name not in fed and isinstance(node, Tensor):
+            # Raises for an unknown name; a graph that is not finalized has not been checked.
+            waiting.extend(graph[entry].name for entry in node.inputs)
+    return needed
+
+
+def _order_late(plan: Plan, late: list[Tensor[..., Any]], late_names: set[str], declared: Sequence[str]) -> None:
+    """Put training ops as early as they can be, in the order in which they were added, and the others after them."""
+    place = {name: index for index, name in enumerate(declared)}
+    late.sort(key=lambda node: (not isinstance(node, TrainOp), place[node.name]))
+    done: set[str] = set()
+    order: list[Tensor[..., Any]] = []
+    while late:
+        for node in late:
+            if all(name in done or name not in late_names for name in node.inputs):
+                break
+        late.remove(node)
+        done.add(node.name)
+        order.append(node)
+    last = max((index for index, node in enumerate(order) if isinstance(node, TrainOp)), default=-1)
+    plan.update, plan.after = order[: last + 1], order[last + 1 :]

@@ -1,0 +1,284 @@
+"""All hooks of one session: their order and names, their stages called through pluggy, and their state."""
+
+import copy
+import dataclasses
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pluggy
+
+from tenterhooks import hookspecs
+from tenterhooks.adapters import Adapter, Implementation, implementations
+from tenterhooks.errors import HookError, nearest
+from tenterhooks.hookspecs import PROJECT, STAGES
+from tenterhooks.plugins import plugin_of
+from tenterhooks.state import Stateful, capture
+from tenterhooks.stop import StopRequests
+
+if TYPE_CHECKING:
+    from tenterhooks.hooks import SessionRunContext
+    from tenterhooks.merged_run import MergedRun
+    from tenterhooks.session import Session
+
+__all__ = ["HookRegistry"]
+
+_log = logging.getLogger(__name__)
+
+
+class _Manager(pluggy.PluginManager):
+    """Finds the stages of adapters, and of the hooks themselves just what adapters do not stand before."""
+
+    def parse_hookimpl_opts(self, plugin: object, name: str) -> Any:
+        if isinstance(plugin, Adapter):
+            return plugin.marks.get(name)
+        marks = super().parse_hookimpl_opts(plugin, name)
+        if not isinstance(marks, dict):
+            return None
+        stage = marks.get("specname") or name
+        if stage in STAGES and not (marks.get("wrapper") or marks.get("hookwrapper")):
+            return None
+        return marks
+
+
+class HookRegistry:
+    """The hooks of one monitored session.
+
+    Args:
+        hooks: The hooks, in the order in which they are to be called.
+        stops: The session's requests to stop.
+
+    Attributes:
+        adapters: One for each hook, in that order, but savers last.
+        manager: pluggy's manager, in which the adapters are registered. Wrappers, and what implements specifications of
+            plugins, are registered beside them.
+        session: The raw session, None before one was made.
+
+    Raises:
+        HookError: Something is no hook, or stands in the list twice.
+    """
+
+    def __init__(self, hooks: Iterable[object], stops: StopRequests) -> None:
+        self.session: Session | None = None
+        self.manager = _Manager(PROJECT)
+        self.manager.add_hookspecs(hookspecs)
+        self._stops = stops
+        self._first_states: dict[str, Any] = {}
+        found = [(hook, implementations(hook)) for hook in hooks]
+        for position, (hook, _) in enumerate(found):
+            if any(hook is other for other, _ in found[:position]):
+                raise HookError(f"hook {hook!r} stands in the list of hooks twice; make two objects", hook)
+        found.sort(key=lambda entry: bool(getattr(entry[0], "saves_state", False)))
+        titles = _titles([hook for hook, _ in found])
+        self.adapters: list[Adapter] = []
+        for (hook, stages), (name, title) in zip(found, titles, strict=True):
+            self.adapters.append(Adapter(hook, name, title, stages, stops))
+        self._register(dict(zip(self.adapters, [stages for _, stages in found], strict=True)))
+        self._before, self._after = self._direct("before_run"), self._direct("after_run")
+
+    def _register(self, stages: Mapping[Adapter, Mapping[str, Implementation]]) -> None:
+        added: list[object] = []
+        for adapter in self.adapters:
+            specifications = getattr(adapter.hook, "hookspecs", None)
+            if specifications is not None and not any(specifications is other for other in added):
+                self.manager.add_hookspecs(specifications)
+                added.append(specifications)
+        savers = [adapter for adapter in self.adapters if getattr(adapter.hook, "saves_state", False)]
+        others = [adapter for adapter in self.adapters if adapter not in savers]
+        # pluggy calls what was registered last first, but what is marked `trylast` in the order of registration.
+        for adapter in [*reversed(others), *savers]:
+            self.manager.register(adapter, adapter.name)
+            if stages[adapter].keys() - adapter.calls.keys():
+                self.manager.register(adapter.hook, f"{adapter.name} itself")
+        for name, caller in ((name, getattr(self.manager.hook, name)) for name in vars(self.manager.hook)):
+            for implementation in () if caller.has_spec() else caller.get_hookimpls():
+                if not implementation.optionalhook:
+                    known = [n for n in vars(self.manager.hook) if getattr(self.manager.hook, n).has_spec()]
+                    raise HookError(
+                        f"{implementation.plugin!r} implements {name!r}, which no hook of this session specifies"
+                        f"{nearest(name, known)}; mark it @hookimpl(optionalhook=True) if that is fine",
+                        implementation.plugin,
+                    )
+
+    def _direct(self, stage: str) -> list[tuple[Adapter, Any]] | None:
+        """The adapters in the order in which pluggy would call them, None where a wrapper is among them."""
+        order = []
+        for implementation in reversed(getattr(self.manager.hook, stage).get_hookimpls()):
+            if not isinstance(implementation.plugin, Adapter):
+                return None
+            order.append((implementation.plugin, implementation.plugin.calls[stage]))
+        return order
+
+    def call(self, stage: str, **arguments: object) -> None:
+        """Call a stage for all hooks in order. The first error ends it, with a note that says whose it is."""
+        try:
+            getattr(self.manager.hook, stage)(**arguments)
+        except BaseException as error:
+            self.blame(error, stage)
+            raise
+        finally:
+            self._stops.current = None
+
+    def before_run(self, context: "SessionRunContext", run: "MergedRun") -> None:
+        """Ask all hooks what they want of a run."""
+        if self._before is None:
+            for adapter in self.adapters:
+                adapter.run = run
+            self.call("before_run", run_context=context)
+            return
+        stops = self._stops
+        try:
+            for adapter, call in self._before:
+                stops.current = adapter
+                asked = call(context)
+                if asked is not None:
+                    run.add(adapter, asked)
+        except BaseException as error:
+            self.blame(error, "before_run")
+            raise
+        stops.current = None
+
+    def after_run(self, context: "SessionRunContext", run: "MergedRun", results: Any) -> None:
+        """Give all hooks what they asked for; wrappers get the caller's results."""
+        if self._after is None:
+            for adapter in self.adapters:
+                adapter.run = run
+            self.call("after_run", run_context=context, run_values=run.values(results))
+            return
+        stops = self._stops
+        try:
+            for adapter, call in self._after:
+                stops.current = adapter
+                call(context, run.values_for(adapter))
+        except BaseException as error:
+            self.blame(error, "after_run")
+            raise
+        stops.current = None
+
+    def close(self, exception: BaseException | None) -> list[BaseException]:
+        """Call `end`, or `on_exception`, of every hook that has begun, and give what they raised."""
+        stage = "end" if exception is None else "on_exception"
+        arguments = {"session": self.session} | ({} if exception is None else {"exception": exception})
+        errors: list[BaseException] = []
+        try:
+            self.call(stage, **arguments)
+        except BaseException as error:
+            errors.append(error)
+        for adapter in self.adapters:
+            # A wrapper that failed may have kept pluggy from calling some.
+            if stage in adapter.calls:
+                getattr(adapter, stage)(**arguments)
+        return errors + [error for adapter in self.adapters for error in adapter.errors]
+
+    def blame(self, error: BaseException, stage: str) -> None:
+        """Note on an error in which hook, stage and step it happened."""
+        title = self._wrapper_in(error, stage) or (self._stops.current.title if self._stops.current else None)
+        step = "" if self.session is None else f", at global step {self.session.global_step}"
+        error.add_note(f"in {stage} of hook {title}{step}" if title else f"in {stage}{step}")
+        self._stops.current = None
+
+    def _wrapper_in(self, error: BaseException, stage: str) -> str | None:
+        """Which wrapper an error went through last, if it came from one."""
+        codes = {}
+        for implementation in getattr(self.manager.hook, stage).get_hookimpls():
+            if not isinstance(implementation.plugin, Adapter):
+                codes[getattr(implementation.function, "__code__", None)] = implementation.plugin
+        place = error.__traceback__
+        inner = None
+        while place is not None:
+            inner, place = place.tb_frame.f_code, place.tb_next
+        plugin = codes.get(inner) if inner is not None else None
+        return next((adapter.title for adapter in self.adapters if adapter.hook is plugin), None)
+
+    def state_dict(self) -> dict[str, Any]:
+        """The states of all hooks that have one, by name."""
+        return {
+            adapter.name: capture(adapter.hook.state_dict(), f"hooks/{adapter.name}")
+            for adapter in self.adapters
+            if isinstance(adapter.hook, Stateful)
+        }
+
+    def keep_first_states(self) -> None:
+        """Remember the hooks' states as they are, for a session that is created anew without a checkpoint."""
+        self._first_states = copy.deepcopy(self.state_dict())
+
+    def adopt(self, session: "Session", *, again: bool) -> None:
+        """Make a raw session the one of these hooks, give them their state in it, and say what was not restored.
+
+        Args:
+            session: The raw session.
+            again: Whether it takes the place of another one.
+        """
+        self.session = session
+        session.join(self, self._stops)
+        restored = session.restored
+        missing, unused = self._load_states(session.hook_states, again=again)
+        if restored is None:
+            return
+        restored = session.restored = dataclasses.replace(
+            restored,
+            not_restored=(*restored.not_restored, *(f"hooks/{name}" for name in missing)),
+            not_used=(*restored.not_used, *(f"hooks/{name}" for name in unused)),
+        )
+        _log.info("restored from %s, at global step %d", restored.checkpoint, restored.global_step)
+        reservations = [
+            *(f"{entry} is not in the checkpoint and begins anew" for entry in restored.not_restored),
+            *(f"{entry} is in the checkpoint and nothing here takes it" for entry in restored.not_used),
+            *(
+                f"sources/{name} has no state_dict: begun anew and wound forward by {items} items"
+                for name, items in restored.wound_forward.items()
+            ),
+        ]
+        if reservations:
+            _log.warning("not all of %s could be restored as it was: %s", restored.checkpoint, "; ".join(reservations))
+
+    def _load_states(self, states: Mapping[str, Any], *, again: bool) -> tuple[list[str], list[str]]:
+        """Give each hook its state.
+
+        Args:
+            states: What was saved, by hook name.
+            again: Whether the session is created anew, so that hooks without a saved state get their first one back.
+
+        Returns:
+            The names of hooks that have state and for which none was saved, and of states for which there is no hook.
+        """
+        stateful = {a.name: (a.title, a.hook) for a in self.adapters if isinstance(a.hook, Stateful)}
+        for name, (title, hook) in stateful.items():
+            if name in states or again:
+                try:
+                    adapter.hook.load_state_dict(copy.deepcopy(states.get(name, self._first_states[name])))  # type:
+                    ignore[attr - defined]
+                except BaseException as error:
+                    error.add_note(f"in load_state_dict of hook {title}")
+                    raise
+        return [name for name in stateful if name not in states], [name for name in states if name not in stateful]
+
+
+def _titles(hooks: Sequence[object]) -> list[tuple[str, str]]:
+    """The unique name of each hook, and its name with its distribution."""
+    used: set[str] = set()
+    result = []
+    for hook in hooks:
+        plugin = plugin_of(hook)
+        wanted = getattr(hook, "name", None) or (plugin.name if plugin else type(hook).__name__)
+        if not isinstance(wanted, str):
+            raise HookError(f"the name of {hook!r} is a string, not {wanted!r}", hook)
+        name, number = wanted, 1
+        while name in used:
+            number += 1
+            name = f"{wanted}-{number}"
+        used.add(name)
+        if name != wanted:
+            _log.warning(
+                "several hooks are named %r; this one is called %r: "
+                "name them (hook.name = ...), since saved state goes by the name",
+                wanted,
+                name,
+            )
+        origin = (
+            f"{plugin.distribution} {plugin.version}"
+            if plugin
+            else f"{type(hook).__module__}.{type(hook).__qualname__}"
+        )
+        result.append((name, f"{name!r} ({origin})"))
+    return result

@@ -1,0 +1,72 @@
+"""What keeps checkpoints: the protocol that a saver implements, and how the default one is found."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from tenterhooks.plugins import load_default
+
+__all__ = ["Checkpoint", "Saver", "default_saver"]
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """One checkpoint that is whole.
+
+    Attributes:
+        path: Its folder.
+        step: The global step that it holds.
+        sequence: Its place in the order in which the checkpoints of a folder were committed. The newest has the
+            highest, whatever its step.
+    """
+
+    path: Path
+    step: int
+    sequence: int
+
+
+class Saver(Protocol):
+    """Keeps the checkpoints of one folder."""
+
+    def save(self, state: Mapping[str, object], *, step: int) -> Checkpoint:
+        """Write a checkpoint, make it the newest, and delete what is to be kept no longer.
+
+        Raises:
+            CheckpointError: It cannot be written; those before it are as they were.
+        """
+        ...
+
+    def restore(self, checkpoint: Checkpoint | None = None) -> tuple[Checkpoint, dict[str, Any]] | None:
+        """Read a checkpoint, by default the newest that is whole.
+
+        Returns:
+            The checkpoint and what was saved in it; None if the folder has no checkpoint.
+
+        Raises:
+            CheckpointError: The one that is asked for is not whole, or there are some and none is.
+        """
+        ...
+
+    def list(self) -> "list[Checkpoint]":
+        """All checkpoints that are whole, in the order in which they were committed."""
+        ...
+
+    def latest(self) -> Checkpoint | None:
+        """The one committed last; None if there is none."""
+        ...
+
+
+def default_saver(directory: str | Path, *, max_to_keep: int | None = 5) -> Saver:
+    """The saver that is installed: the entry point `default` of the group `tenterhooks.savers`.
+
+    Raises:
+        PluginError: None is installed.
+    """
+    factory = cast(
+        Callable[..., Saver],
+        load_default(
+            "tenterhooks.savers", distribution="tenterhooks-checkpoint", purpose="to save and restore checkpoints"
+        ),
+    )
+    return factory(directory, max_to_keep=max_to_keep)

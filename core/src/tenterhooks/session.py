@@ -1,0 +1,297 @@
+"""The raw session: it holds the variables, and a run of it computes values and calls no hooks."""
+
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from tenterhooks.errors import UnknownNameError, nearest
+from tenterhooks.fetches import Feeds, Fetch, Fetches, compile_fetches
+from tenterhooks.graph import GLOBAL_STEP, Graph, get_default_graph
+from tenterhooks.hooks import RunMetadata
+from tenterhooks.nodes import Source, Tensor, Variable
+from tenterhooks.plan import Plan, make_plan
+from tenterhooks.restore import Restored, restore
+from tenterhooks.sources import SourceReader
+from tenterhooks.state import capture
+from tenterhooks.stop import StopRequest, StopRequests
+from tenterhooks.variables import SessionState, initial_state, unchanging
+
+if TYPE_CHECKING:
+    from tenterhooks.registry import HookRegistry
+
+__all__ = ["Session"]
+
+# How many structures and orders of runs a session remembers.
+_KEPT = 256
+
+
+class Session:
+    """Computes the values of a graph. In a monitored session this is what hooks get.
+
+    Args:
+        graph: The graph; by default the one that is the default graph.
+        state: The `state` of another session, to work on its variables (for an evaluation beside training); by default
+            fresh ones.
+
+    Attributes:
+        graph: The graph.
+        state: The variables by name.
+        is_chief: Whether this process initialises, saves and logs for all.
+        checkpoint_dir: The folder of the session's checkpoints, None if it has none.
+        summary_dir: The folder of the session's summaries, None if it has none.
+        restored: What the session was restored from, None if it is fresh.
+        hook_states: What hooks had saved in the checkpoint that it was restored from, by their names.
+        checkpoint_requested: Whether somebody asked for a checkpoint at the end of this run.
+
+    Raises:
+        UnknownNameError: `state` lacks variables of the graph.
+    """
+
+    def __init__(self, graph: Graph | None = None, *, state: SessionState | None = None) -> None:
+        graph = graph or get_default_graph()
+        if graph is None:
+            raise ValueError("a session needs a graph: pass graph=, or open it within `with graph.as_default():`")
+        graph.check()
+        self.graph = graph
+        self.is_chief = True
+        self.checkpoint_dir: Path | None = None
+        self.summary_dir: Path | None = None
+        self.restored: Restored | None = None
+        self.checkpoint_requested = False
+        self.state = initial_state(graph) if state is None else state
+        missing = [n.name for n in graph.nodes.values() if isinstance(n, Variable) and n.name not in self.state]
+        if missing:
+            raise UnknownNameError(
+                f"the given state lacks the variables {missing} of the graph{nearest('', self.state)}"
+            )
+        self._readers = {
+            node.name: SourceReader(node, self.state) for node in graph.nodes.values() if isinstance(node, Source)
+        }
+        self._plans: dict[Any, Plan] = {}
+        self._fetches: dict[Any, Fetch] = {}
+        self._closed = False
+        self._stops = StopRequests()
+        self._registry: HookRegistry | None = None
+        # What hooks had saved, until the session becomes part of a monitored one.
+        self.hook_states: dict[str, Any] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let nothing be run from now on. Closing twice is harmless."""
+        self._closed = True
+
+    def join(self, registry: "HookRegistry", stops: StopRequests) -> None:
+        """Become the raw session of a monitored one. From now on runs of it draw nothing from sources."""
+        self._registry = registry
+        self._stops = stops
+
+    @property
+    def closed(self) -> bool:
+        """Whether the session is closed."""
+        return self._closed
+
+    @property
+    def global_step(self) -> int:
+        """The number of training runs so far."""
+        return self.state.global_step
+
+    @property
+    def hook(self) -> Any:
+        """The relay of pluggy's hook callers, to call specifications that a plugin added.
+
+        Raises:
+            RuntimeError: The session is no part of a monitored one.
+        """
+        if self._registry is None:
+            raise RuntimeError("this session has no hooks: it is no part of a monitored session")
+        return self._registry.manager.hook
+
+    @property
+    def stop(self) -> tuple[StopRequest, ...]:
+        """All requests to stop so far: who, why and at which step. Empty if there is none."""
+        return self._stops.adopted
+
+    def request_stop(self, reason: str | None = None) -> None:
+        """Ask the monitored session to stop: after the run under way, or before any where it was just created."""
+        self._stops.request(reason, self.global_step)
+
+    def request_checkpoint(self) -> None:
+        """Ask the savers for a checkpoint at the end of this run, or of the next one if none is under way."""
+        self.checkpoint_requested = True
+
+    def run(
+        self,
+        fetches: Fetches,
+        feed_dict: Feeds | None = None,
+        options: Mapping[str, Any] | None = None,
+        run_metadata: RunMetadata | None = None,
+    ) -> Any:
+        """Compute values, with no hooks.
+
+        Within a monitored session this takes no item from a source: it sees the last one again, before the first run
+        the first one.
+
+        Args:
+            fetches: A node or its name, or lists, tuples and dicts of them, nested.
+            feed_dict: Values by node or name that stand in for what the nodes would be.
+            options: `{"trace": True}` has `run_metadata` filled.
+            run_metadata: Where the run tells of itself.
+
+        Returns:
+            The values, in the shape of `fetches`.
+        """
+        fetch = self.compile(fetches)
+        feeds = {self.graph[self.graph.name_of(node)].name: value for node, value in (feed_dict or {}).items()}
+        seconds = run_metadata.node_seconds if run_metadata is not None and options and options.get("trace") else None
+        return fetch.pick(self.compute((fetch,), feeds, draw=self._registry is None, node_seconds=seconds))
+
+    def compile(self, fetches: Fetches) -> Fetch:
+        """Work out a structure of fetches, for `compute`."""
+        try:
+            fetch = self._fetches.get(fetches)
+        except TypeError:  # Lists and dicts are not hashable.
+            return compile_fetches(self.graph, fetches)
+        if fetch is None:
+            if len(self._fetches) >= _KEPT:
+                self._fetches.clear()
+            fetch = self._fetches[fetches] = compile_fetches(self.graph, fetches)
+        return fetch
+
+    def compute(
+        self,
+        fetches: Iterable[Fetch],
+        feeds: Mapping[str, Any],
+        *,
+        draw: bool = True,
+        node_seconds: dict[str, float] | None = None,
+    ) -> dict[str, Any]:
+        """Compute the values of several structures of fetches in one run, each node at most once.
+
+        Args:
+            fetches: The structures.
+            feeds: Values by name.
+            draw: Whether sources give their next item, or the last one again.
+            node_seconds: Where the time of each node goes; None measures none.
+
+        Returns:
+            The values by name, with more in it than was asked for.
+
+        Raises:
+            OutOfRangeError: A source has no more items.
+            RuntimeError: The session is closed.
+        """
+        if self._closed:
+            raise RuntimeError("the session is closed; open another one to run anything")
+        plan = self._plan(tuple([fetch.names for fetch in fetches]), tuple(feeds))
+        state = self.state
+        values: dict[str, Any] = {GLOBAL_STEP: state.global_step}
+        values.update(plan.defaults)
+        values.update(feeds)
+        for name in plan.variables:
+            values[name] = state[name]
+        for name in plan.sources:
+            reader = self._readers.get(name) or self._new_reader(name)
+            values[name] = reader.draw() if draw else reader.look()
+        self._call(plan.before, values, node_seconds)
+        if not plan.update:
+            return values
+        kept = {name: unchanging(values[name], plan.variables, state) for name in plan.kept}
+        for node in plan.update:
+            self._call((node,), values, node_seconds)
+            if isinstance(values[node.name], dict):
+                self._update(node, values, feeds)
+        if plan.advance:
+            state.global_step += 1
+        if GLOBAL_STEP not in feeds:
+            values[GLOBAL_STEP] = state.global_step
+        self._call(plan.after, values, node_seconds)
+        values.update(kept)
+        return values
+
+    def _call(
+        self, nodes: Iterable[Tensor[..., Any]], values: dict[str, Any], node_seconds: dict[str, float] | None
+    ) -> None:
+        """Call the functions of nodes in order."""
+        node = None
+        try:
+            if node_seconds is None:
+                for node in nodes:
+                    values[node.name] = node.function(*[values[name] for name in node.inputs])
+            else:
+                for node in nodes:
+                    start = time.perf_counter()
+                    values[node.name] = node.function(*[values[name] for name in node.inputs])
+                    node_seconds[node.name] = time.perf_counter() - start
+        except Exception as error:
+            assert node is not None
+            error.add_note(f"in {node!r} of the graph, at global step {self.global_step}")
+            raise
+
+    def _update(self, node: Tensor[..., Any], values: dict[str, Any], feeds: Mapping[str, Any]) -> None:
+        """Take the dict that a training op returned as the new values of variables."""
+        update: dict[str, Any] = values[node.name]
+        values[node.name] = None
+        unknown = [name for name in update if name not in self.state]
+        if unknown:
+            raise UnknownNameError(
+                f"{node!r} returned new values for {unknown}, which are no variables{nearest(unknown[0], self.state)}"
+            )
+        self.state.update(update)
+        for name, value in update.items():
+            if name in values and name not in feeds:
+                values[name] = value
+
+    def _plan(self, fetched: tuple[tuple[str, ...], ...], fed: tuple[str, ...]) -> Plan:
+        key = (fetched, fed)
+        plan = self._plans.get(key)
+        if plan is None:
+            names = dict.fromkeys(name for names in fetched for name in names)
+            plan = make_plan(self.graph, names, fed)
+            if len(self._plans) >= _KEPT:
+                self._plans.clear()
+            # A graph that can still grow may get other plans.
+            if self.graph.finalized:
+                self._plans[key] = plan
+        return plan
+
+    def _new_reader(self, name: str) -> SourceReader:
+        """The reader of a source that was added after the session was opened."""
+        source = self.graph[name]
+        assert isinstance(source, Source)
+        return self._readers.setdefault(name, SourceReader(source, self.state))
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that a checkpoint holds: the step, the variables, the sources' positions, and the hooks' states.
+
+        Arrays in it are the session's own, not copies.
+
+        Raises:
+            CheckpointError: Something cannot be saved; the message names it.
+        """
+        return {
+            "global_step": self.global_step,
+            "variables": {name: capture(value, f"variables/{name}") for name, value in self.state.items()},
+            "sources": {name: reader.state_dict() for name, reader in self._readers.items()},
+            "hooks": {} if self._registry is None else self._registry.state_dict(),
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any], *, checkpoint: str | Path) -> None:
+        """Restore what `state_dict` gave: the variables, the step and the sources.
+
+        What hooks saved is kept in `hook_states`, and given to them when the session becomes part of a monitored one.
+
+        Args:
+            state: What was saved.
+            checkpoint: Where it came from, for `restored` and for messages.
+
+        Raises:
+            CheckpointError: Shapes, dtypes or types do not fit; the message names all that do not.
+        """
+        self.restored = restore(state, self.state, self._readers, str(checkpoint))
+        self.hook_states = dict(state["hooks"])

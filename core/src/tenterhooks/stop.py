@@ -1,0 +1,81 @@
+"""Requests to stop: who asked, why, and at which step."""
+
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tenterhooks.adapters import Adapter
+
+__all__ = ["StopRequest", "StopRequests"]
+
+
+@dataclass(frozen=True, slots=True)
+class StopRequest:
+    """One request to stop a session.
+
+    Attributes:
+        hook: The name of the hook that asked; None if it was the program, or another thread.
+        reason: Why, in the words of who asked; None if they gave none.
+        global_step: The global step at which they asked.
+    """
+
+    hook: str | None
+    reason: str | None
+    global_step: int
+
+    def __str__(self) -> str:
+        who = f"hook {self.hook!r}" if self.hook else "the program"
+        return f"{who} at global step {self.global_step}" + (f": {self.reason}" if self.reason else "")
+
+
+class StopRequests:
+    """All requests of one session. True when there is one.
+
+    Those that are made in a run, by its own thread, belong to the run: they are adopted when it has completed and
+    forgotten if it failed. All others hold at once.
+    """
+
+    __slots__ = ("_pending", "_thread", "adopted", "current")
+
+    def __init__(self) -> None:
+        self.adopted: tuple[StopRequest, ...] = ()
+        # The hook that is being called, kept here so that a request and an error know whose they are.
+        self.current: Adapter | None = None
+        self._pending: list[StopRequest] | None = None
+        self._thread = threading.get_ident()
+
+    def __bool__(self) -> bool:
+        return bool(self.adopted or self._pending)
+
+    def request(self, reason: str | None, global_step: int) -> None:
+        """Note a request."""
+        own_thread = threading.get_ident() == self._thread
+        hook = self.current.name if own_thread and self.current is not None else None
+        request = StopRequest(hook, reason, global_step)
+        if own_thread and self._pending is not None:
+            self._pending.append(request)
+        else:
+            self.adopted += (request,)
+
+    def begin_run(self) -> None:
+        """A run starts."""
+        self._pending = []
+        self._thread = threading.get_ident()
+
+    def adopt(self) -> None:
+        """The run has completed: its requests hold from now on."""
+        if self._pending:
+            self.adopted += tuple(self._pending)
+        self._pending = None
+        self.current = None
+
+    def forget_run(self) -> None:
+        """The run failed: its requests are forgotten with it."""
+        self._pending = None
+        self.current = None
+
+    def forget_hooks(self) -> None:
+        """The session is created anew: what hooks asked for is forgotten, what the program asked for is not."""
+        self.forget_run()
+        self.adopted = tuple(request for request in self.adopted if request.hook is None)

@@ -1,0 +1,26 @@
+"""Who wants to know of each save of one saver."""
+
+from tenterhooks import Session
+
+__all__ = ["CheckpointSaverListener"]
+
+
+class CheckpointSaverListener:
+    """Called around the saves of the `CheckpointSaverHook` that it was given to. Override what you want.
+
+    A hook that wants to know of all saves in its session implements `before_save` and `after_save` instead
+    (`tenterhooks_checkpoint.hookspecs`).
+    """
+
+    def begin(self) -> None:
+        """Called in the saver's `begin`."""
+
+    def before_save(self, session: Session, step: int) -> None:
+        """Called before a save."""
+
+    def after_save(self, session: Session, step: int) -> object:
+        """Called after a save; something true asks for a stop."""
+        return None
+
+    def end(self, session: Session, step: int) -> None:
+        """Called in the saver's `end`, after its last save."""

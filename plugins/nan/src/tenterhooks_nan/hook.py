@@ -1,0 +1,75 @@
+"""Guards a session against a loss that is no number."""
+
+import logging
+
+import numpy as np
+
+from tenterhooks import (
+    Coordinator,
+    Node,
+    Session,
+    SessionRunArgs,
+    SessionRunContext,
+    SessionRunHook,
+    SessionRunValues,
+    hookimpl,
+)
+
+__all__ = ["NanLossDuringTrainingError", "NanTensorHook"]
+
+_log = logging.getLogger(__name__)
+
+
+class NanLossDuringTrainingError(RuntimeError):
+    """The loss is no number: training has diverged."""
+
+    def __init__(self, message: str = "NaN loss during training.") -> None:
+        super().__init__(message)
+
+
+class NanTensorHook(SessionRunHook):
+    """Ends a session, or stops it, when a value is NaN.
+
+    It looks at each run. The update of that run has been made by then, so the state is condemned: savers that ask
+    (`before_save` of tenterhooks-checkpoint) are told not to save it.
+
+    Args:
+        loss_tensor: The value to watch, a number or an array.
+        fail_on_nan_loss: Whether a NaN raises `NanLossDuringTrainingError`; else it is logged and a stop is requested.
+    """
+
+    def __init__(self, loss_tensor: str | Node = "loss", *, fail_on_nan_loss: bool = True) -> None:
+        self._loss = loss_tensor
+        self._fail = fail_on_nan_loss
+        self._condemned: str | None = None
+
+    def after_create_session(self, session: Session, coord: Coordinator) -> None:
+        """Check the name. The state is the restored one, or fresh."""
+        self._name = session.graph[session.graph.name_of(self._loss)].name
+        self._condemned = None
+
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
+        """Ask for the value."""
+        return SessionRunArgs(self._name)
+
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
+        """Look at it.
+
+        Raises:
+            NanLossDuringTrainingError: It is NaN.
+        """
+        if not np.isnan(run_values.results).any():
+            return
+        self._condemned = f"{self._name!r} is NaN in the run that led to global step {run_context.session.global_step}"
+        if self._fail:
+            _log.error("training has diverged: %s", self._condemned)
+            raise NanLossDuringTrainingError(
+                f"{self._condemned}: lower the learning rate or check the input, and resume from the last checkpoint"
+            )
+        _log.warning("training has diverged and is stopped: %s", self._condemned)
+        run_context.request_stop(self._condemned)
+
+    @hookimpl(optionalhook=True)
+    def before_save(self, session: Session, step: int) -> str | None:
+        """Keep savers from saving a state that a NaN has gone into."""
+        return self._condemned

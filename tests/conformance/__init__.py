@@ -1,0 +1,1 @@
+"""Plays the scenarios that TensorFlow's own session hooks were recorded in."""
