@@ -246,8 +246,7 @@ class HookRegistry:
         for name, (title, hook) in stateful.items():
             if name in states or again:
                 try:
-                    adapter.hook.load_state_dict(copy.deepcopy(states.get(name, self._first_states[name])))  # type:
-                    ignore[attr - defined]
+                    hook.load_state_dict(copy.deepcopy(states.get(name, self._first_states[name])))
                 except BaseException as error:
                     error.add_note(f"in load_state_dict of hook {title}")
                     raise
