@@ -13,9 +13,9 @@ import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
-from tenterhooks_logging import LoggingTensorHook
 
 import tenterhooks as th
+from tenterhooks_logging import LoggingTensorHook
 from tenterhooks_nan import NanTensorHook
 from tenterhooks_stop_at_step import StopAtStepHook
 

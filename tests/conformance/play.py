@@ -133,7 +133,7 @@ def _drive(session: _AnySession, driver: form.Driver, events: Events) -> None:
 
 
 def _summaries(folder: Path) -> dict[str, dict[str, list[int]]]:
-    """For each folder with points in event files, the steps of the points of each tag, as TensorBoard reads them."""
+    """For each folder with points in event files, the steps of each tag, as TensorBoard reads them."""
     summaries: dict[str, dict[str, list[int]]] = {}
     for file in sorted(folder.rglob("*tfevents*")):
         for event in EventFileLoader(str(file)).Load():

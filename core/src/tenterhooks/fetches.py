@@ -1,16 +1,18 @@
 """The structures that callers and hooks ask in: names and nodes, in lists, tuples and dicts of them, nested."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from operator import itemgetter
 from typing import Any, TypeAlias
 
 from tenterhooks.graph import Graph
 from tenterhooks.nodes import Node
 
-__all__ = ["Feeds", "Fetch", "Fetches", "compile_fetches"]
+__all__ = ["Feeds", "Fetch", "Fetches", "Tensors", "compile_fetches", "names_by_tag"]
 
 Fetches: TypeAlias = Any
 Feeds: TypeAlias = Mapping[Node | str, Any]
+# What a hook is told to log or write: a node, several, or some by the name that they shall have there.
+Tensors: TypeAlias = Node | str | Iterable[Node | str] | Mapping[str, Node | str]
 
 
 class Fetch:
@@ -39,6 +41,21 @@ def compile_fetches(graph: Graph, fetches: Fetches) -> Fetch:
     names: dict[str, None] = {}
     pick = _pick(graph, fetches, names)
     return Fetch(tuple(names), pick)
+
+
+def names_by_tag(graph: Graph, tensors: Tensors) -> dict[str, str]:
+    """What a hook is told to log or write, as node names by tag: a node's tag is its name, unless a dict gives another.
+
+    Raises:
+        UnknownNameError: A name is of no node of the graph.
+        ValueError: A node belongs to another graph.
+    """
+    if isinstance(tensors, Mapping):
+        names = {tag: graph.name_of(node) for tag, node in tensors.items()}
+    else:
+        nodes = [tensors] if isinstance(tensors, str | Node) else tensors
+        names = {name: name for name in map(graph.name_of, nodes)}
+    return {tag: graph[name].name for tag, name in names.items()}
 
 
 def _pick(graph: Graph, fetches: Fetches, names: dict[str, None]) -> Callable[[Mapping[str, Any]], Any]:

@@ -75,13 +75,18 @@ class SessionRunContext:
     Attributes:
         original_args: What the caller asked for.
         session: The raw session: a run of it calls no hooks.
+        completed_runs: How many runs the monitored session has completed before this one. A run that fails, or is
+            repeated after a recovery, is not among them.
     """
 
-    __slots__ = ("_stops", "original_args", "session")
+    __slots__ = ("_stops", "completed_runs", "original_args", "session")
 
-    def __init__(self, original_args: SessionRunArgs, session: "Session", stops: "StopRequests") -> None:
+    def __init__(
+        self, original_args: SessionRunArgs, session: "Session", stops: "StopRequests", completed_runs: int = 0
+    ) -> None:
         self.original_args = original_args
         self.session = session
+        self.completed_runs = completed_runs
         self._stops = stops
 
     @property

@@ -57,6 +57,7 @@ class HookedSession:
         self._stops = StopRequests()
         self._coord = Coordinator()
         self._raw: Session | None = None
+        self._completed_runs = 0
         self._closed = False
         self._frozen = False
         self._hooks = [make_hook(hook) if isinstance(hook, str) else hook for hook in hooks]
@@ -217,7 +218,7 @@ class HookedSession:
                 + "; ".join(map(str, self._stops.adopted))
             )
         self._coord.raise_requested_exception()
-        context = SessionRunContext(SessionRunArgs(fetches, feed_dict, options), raw, self._stops)
+        context = SessionRunContext(SessionRunArgs(fetches, feed_dict, options), raw, self._stops, self._completed_runs)
         run = MergedRun(raw, run_metadata)
         self._stops.begin_run()
         try:
@@ -230,6 +231,7 @@ class HookedSession:
             self._stops.forget_run()
             raise
         self._stops.adopt()
+        self._completed_runs += 1
         raw.checkpoint_requested = False
         return results
 

@@ -72,7 +72,7 @@ class Plugin:
 def installed(group: str = HOOKS_GROUP) -> tuple[Plugin, ...]:
     """All plugins of a group, sorted by name; read once per process, see `refresh`."""
     # Imported late: it takes longer than everything else here together.
-    import importlib_metadata  # noqa: PLC0415
+    import importlib_metadata
 
     found = []
     for entry_point in importlib_metadata.entry_points(group=group):

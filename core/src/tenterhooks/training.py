@@ -76,7 +76,9 @@ def MonitoredTrainingSession(  # noqa: N802 - TensorFlow's name.
         if log_step_count_steps:
             defaults.append(make_hook("step-counter", every_n_steps=log_step_count_steps))
         if save_summaries_steps or save_summaries_secs:
-            defaults.append(make_hook("summary", save_steps=save_summaries_steps, save_secs=save_summaries_secs))
+            defaults.append(
+                make_hook("summary", save_steps=save_summaries_steps or None, save_secs=save_summaries_secs or None)
+            )
         active = defaults + active
         if save_checkpoint_secs is _DEFAULT:
             saved = any(_saves_into(hook, checkpoint_dir) for hook in active)

@@ -9,7 +9,7 @@ __all__ = ["after_save", "before_save"]
 
 
 @hookspec
-def before_save(session: Session, step: int) -> str | None:  # type: ignore[empty-body]
+def before_save(session: Session, step: int) -> str | None:
     """Called before a save; a reason that is returned keeps the state from being saved."""
 
 

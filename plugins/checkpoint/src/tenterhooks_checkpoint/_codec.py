@@ -1,0 +1,288 @@
+"""A state as a tree that JSON can hold and named arrays that safetensors can hold, and back.
+
+What JSON has no word for stands in the tree as an object with a tag, a key that begins with `$`:
+
+| tag | of |
+|---|---|
+| `$array` | the name of an array; with `dtype` and `shape` if it is stored as bytes |
+| `$scalar`, `$npstr`, `$npbytes` | a NumPy scalar |
+| `$int`, `$float` | an integer beyond 2**53 (hexadecimal), a float that is not finite (its 64 bits) |
+| `$str` | a string with lone surrogates (UTF-8 that lets them pass, hexadecimal) |
+| `$bytes`, `$tuple` | bytes (base64), a tuple |
+| `$dict` | a dict as pairs: it has keys that are no strings, or that would pass for a tag |
+"""
+
+import base64
+import binascii
+import math
+import struct
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tenterhooks import CheckpointError
+from tenterhooks_checkpoint._dtypes import decode_dtype, encode_dtype
+
+__all__ = ["MAX_DEPTH", "decode", "encode"]
+
+MAX_DEPTH = 100
+"""How deep a state may be nested: far enough from where Python's own recursion, and that of its JSON parser, ends."""
+
+# Beyond this, readers of JSON in other languages round an integer.
+_EXACT = 2**53
+
+# What safetensors has a type for since its version 0.4; complex64 came with 0.7, so it goes as bytes.
+_NATIVE = frozenset({"|b1", "|i1", "|u1", "<i2", "<u2", "<f2", "<i4", "<u4", "<f4", "<i8", "<u8", "<f8"})
+
+_SCALAR_KEYS = (bool, int, float, str, bytes, type(None))
+
+_RESERVED = "__metadata__"  # safetensors keeps it for itself
+
+
+def encode(state: Mapping[str, object]) -> tuple[Any, dict[str, NDArray[Any]]]:
+    """Take a state apart.
+
+    Args:
+        state: Entries by name: NumPy arrays and scalars of every type without Python objects, bool, int, float, str,
+            bytes, None, and lists, tuples and dicts of them.
+
+    Returns:
+        The tree for JSON, and the arrays for safetensors: contiguous, and named after the place of each. An array that
+        was contiguous is not copied.
+
+    Raises:
+        CheckpointError: Something else is in it, or it is nested too deep, or in itself. The message says where.
+    """
+    encoder = _Encoder()
+    return encoder.encode(dict(state), ""), encoder.arrays
+
+
+def decode(tree: object, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+    """Put a state together again.
+
+    Returns:
+        What was given to `encode`, with the same types and bits; arrays are in C order.
+
+    Raises:
+        CheckpointError: The tree is not one that `encode` made, or an array is missing.
+    """
+    try:
+        state = _Decoder(arrays).decode(tree)
+    except CheckpointError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        raise CheckpointError(f"the state is not as it was written: {type(error).__name__}: {error}") from error
+    if type(state) is not dict:
+        raise CheckpointError(f"the state is not as it was written: it is a {type(state).__name__}, not a dict")
+    return state
+
+
+class _Encoder:
+    """Collects the arrays of one state."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, NDArray[Any]] = {}
+        self._open: list[int] = []  # the containers that the value at hand lies in
+
+    def encode(self, value: object, path: str) -> Any:
+        kind = type(value)
+        if value is None or kind is bool:
+            return value
+        if isinstance(value, np.generic):
+            return _encode_scalar(value, path)
+        if kind is np.ndarray or kind is np.memmap:
+            return self._encode_array(cast("NDArray[Any]", value), path)
+        encode_atom = _ATOMS.get(kind)
+        if encode_atom is not None:
+            return encode_atom(value)
+        if kind is list or kind is tuple or kind is dict:
+            return self._encode_container(value, path)
+        raise _refusal(value, path)
+
+    def _encode_container(self, value: Any, path: str) -> Any:
+        if id(value) in self._open:
+            raise CheckpointError(f"{_place(path)} contains itself, which a checkpoint cannot hold: break the cycle")
+        if len(self._open) >= MAX_DEPTH:
+            raise CheckpointError(f"{_place(path)} is nested more than {MAX_DEPTH} levels deep: save a flatter structure")
+        self._open.append(id(value))
+        try:
+            if isinstance(value, dict):
+                return self._encode_dict(value, path)
+            entries = [self.encode(entry, _below(path, f"[{index}]")) for index, entry in enumerate(value)]
+            return entries if isinstance(value, list) else {"$tuple": entries}
+        finally:
+            self._open.pop()
+
+    def _encode_dict(self, value: dict[Any, Any], path: str) -> Any:
+        if all(type(key) is str and not key.startswith("$") and _encode_str(key) is key for key in value):
+            return {key: self.encode(entry, _below(path, key)) for key, entry in value.items()}
+        pairs = []
+        for key, entry in value.items():
+            if type(key) not in _SCALAR_KEYS and not isinstance(key, np.generic):
+                raise _refusal(key, path, what="has a key that")
+            below = _below(path, key if type(key) is str else repr(key))
+            pairs.append([self.encode(key, below), self.encode(entry, below)])
+        return {"$dict": pairs}
+
+    def _encode_array(self, value: NDArray[Any], path: str) -> Any:
+        if value.dtype.str in _NATIVE and value.dtype.isnative:
+            return {"$array": self._keep(np.asarray(value, order="C"), path)}
+        try:
+            dtype = encode_dtype(value.dtype)
+        except ValueError as error:
+            raise CheckpointError(
+                f"{_place(path)} is an array of {value.dtype}, which a checkpoint cannot hold, since {error}: give it "
+                "a plain type (as by `astype`), or save its bits (as by `view`)"
+            ) from error
+        content = np.frombuffer(value.tobytes(), np.uint8)
+        return {"$array": self._keep(content, path), "dtype": dtype, "shape": list(value.shape)}
+
+    def _keep(self, array: NDArray[Any], path: str) -> str:
+        """Name it after its place, so that whoever opens the file finds his way; safetensors wants valid Unicode."""
+        name = plain = path.encode("utf-8", "backslashreplace").decode()
+        count = 1
+        while name in self.arrays or name == _RESERVED:
+            count += 1
+            name = f"{plain}~{count}"
+        # Of a subclass only the memory mapping gets here, and it is its content that is wanted.
+        self.arrays[name] = array.view(np.ndarray)
+        return name
+
+
+class _Decoder:
+    """Puts values together from the arrays of one checkpoint."""
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self._arrays = arrays
+        self._tags: dict[str, Callable[[Any], object]] = {
+            "$bytes": _from_base64,
+            "$dict": self._decode_pairs,
+            "$float": lambda content: struct.unpack(">d", bytes.fromhex(content))[0],
+            "$int": lambda content: int(content, 16),
+            "$npbytes": lambda content: np.bytes_(_from_base64(content)),
+            "$npstr": lambda content: np.str_(self.decode(content)),
+            "$scalar": _decode_scalar,
+            "$str": lambda content: bytes.fromhex(content).decode("utf-8", "surrogatepass"),
+            "$tuple": lambda content: tuple(self.decode(entry) for entry in content),
+        }
+
+    def decode(self, tree: Any) -> Any:
+        if isinstance(tree, list):
+            return [self.decode(entry) for entry in tree]
+        if not isinstance(tree, dict):
+            return tree
+        if "$array" in tree:
+            return self._decode_array(**{key.removeprefix("$"): part for key, part in tree.items()})
+        if any(key.startswith("$") for key in tree):
+            ((tag, content),) = tree.items()
+            return self._tags[tag](content)
+        return {key: self.decode(entry) for key, entry in tree.items()}
+
+    def _decode_pairs(self, pairs: Any) -> dict[Any, Any]:
+        return {self.decode(key): self.decode(entry) for key, entry in pairs}
+
+    def _decode_array(self, *, array: str, dtype: Any = None, shape: Any = None) -> NDArray[Any]:
+        content = self._arrays[array]
+        if dtype is None:
+            return content
+        return _from_bytes(np.ascontiguousarray(content).tobytes(), dtype, shape)
+
+
+def _encode_str(value: str) -> Any:
+    # Not the JSON escapes: two surrogates that happen to stand side by side would come back as one character.
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return {"$str": value.encode("utf-8", "surrogatepass").hex()}
+    return value
+
+
+def _encode_int(value: int) -> Any:
+    # Hexadecimal, since Python limits the decimal digits that it converts.
+    return value if -_EXACT <= value <= _EXACT else {"$int": format(value, "x")}
+
+
+def _encode_float(value: float) -> Any:
+    # JSON has no infinity and no NaN, and there are many NaN: the bits say which.
+    return value if math.isfinite(value) else {"$float": struct.pack(">d", value).hex()}
+
+
+def _encode_bytes(value: bytes) -> Any:
+    return {"$bytes": _to_base64(value)}
+
+
+_ATOMS: dict[type, Callable[[Any], Any]] = {
+    bytes: _encode_bytes,
+    float: _encode_float,
+    int: _encode_int,
+    str: _encode_str,
+}
+
+
+def _encode_scalar(value: np.generic, path: str) -> Any:
+    # An element of an array drops the zeros at its end; these two scalars do not.
+    if type(value) is np.str_:
+        return {"$npstr": _encode_str(str(value))}
+    if type(value) is np.bytes_:
+        return {"$npbytes": _to_base64(bytes(value))}
+    try:
+        dtype = encode_dtype(value.dtype)
+    except ValueError as error:
+        raise _refusal(value, path, why=f", since {error}") from error
+    if type(value) is not value.dtype.type:
+        raise _refusal(value, path)
+    return {"$scalar": {"dtype": dtype, "bytes": _to_base64(value.tobytes())}}
+
+
+def _decode_scalar(content: Any) -> object:
+    return _from_bytes(_from_base64(content["bytes"]), content["dtype"], [])[()]
+
+
+def _from_bytes(content: bytes, description: Any, shape: Any) -> NDArray[Any]:
+    dtype = decode_dtype(description)
+    if any(type(length) is not int or length < 0 for length in shape):
+        raise ValueError(f"{shape!r} is no shape")
+    if math.prod(shape) * dtype.itemsize != len(content):
+        raise ValueError(f"{len(content)} bytes are no array of {dtype} and shape {shape!r}")
+    # A bytearray, since an array on bytes is read-only.
+    array: NDArray[Any] = np.ndarray(tuple(shape), dtype, bytearray(content))
+    # The buffer begins where it likes, and some types want to lie at multiples of their size.
+    return array if array.flags.aligned else array.copy()
+
+
+def _to_base64(value: bytes) -> str:
+    return base64.b64encode(value).decode("ascii")
+
+
+def _from_base64(text: str) -> bytes:
+    return binascii.a2b_base64(text, strict_mode=True)
+
+
+def _below(path: str, name: str) -> str:
+    return f"{path}/{name}" if path else name
+
+
+def _place(path: str) -> str:
+    return path.encode("utf-8", "backslashreplace").decode() or "the state"
+
+
+def _refusal(value: object, path: str, *, what: str = "", why: str = "") -> CheckpointError:
+    kind = type(value)
+    if isinstance(value, np.ma.MaskedArray):
+        advice = "save its `data` and its `mask`"
+    elif isinstance(value, np.ndarray):
+        advice = "save `numpy.asarray` of it"
+    elif callable(getattr(value, "state_dict", None)):
+        advice = "save its `state_dict()`"
+    elif isinstance(value, complex):
+        advice = "save `numpy.complex128` of it"
+    else:
+        bases = [base for base in (int, float, str, bytes, list, tuple, dict) if isinstance(value, base)]
+        advice = f"save `{bases[0].__name__}` of it" if bases else "save it as one of these"
+    return CheckpointError(
+        f"{_place(path)} {what or 'is'}{' is' if what else ''} a {kind.__module__}.{kind.__qualname__}, which a checkpoint "
+        f"cannot hold{why}. It holds NumPy arrays and scalars, bool, int, float, str, bytes, None, and lists, tuples and "
+        f"dicts of them: {advice}"
+    )

@@ -1,0 +1,79 @@
+"""NumPy's types of elements as JSON, and back."""
+
+import json
+from typing import Any
+
+import numpy as np
+
+__all__ = ["decode_dtype", "encode_dtype"]
+
+
+def encode_dtype(dtype: np.dtype[Any]) -> Any:
+    """The type as JSON: the string of a plain one, an object that says where each field lies for a structured one.
+
+    NumPy's own `numpy.lib.format.dtype_to_descr` has no words for fields that overlap or stand out of order, and
+    takes a type that another package registered, such as bfloat16, for plain bytes.
+
+    Raises:
+        ValueError: The type holds Python objects, or cannot be told from its description.
+    """
+    if dtype.hasobject:
+        raise ValueError("it holds Python objects")
+    description = _describe(dtype)
+    try:
+        again = decode_dtype(json.loads(json.dumps(description)))
+    except (TypeError, ValueError) as error:
+        raise ValueError("it has no description") from error
+    if again != dtype:
+        raise ValueError("NumPy alone does not know it")
+    return description
+
+
+def decode_dtype(description: Any) -> np.dtype[Any]:
+    """The type that `encode_dtype` described.
+
+    Raises:
+        ValueError: The description is none, is of a type that this platform lacks, or is of one with Python objects.
+    """
+    try:
+        dtype = _build(description)
+    except (KeyError, TypeError, AttributeError, OverflowError, SyntaxError) as error:
+        raise ValueError(f"{description!r} describes no type of elements here") from error
+    if dtype.hasobject:
+        raise ValueError(f"{description!r} describes Python objects")
+    return dtype
+
+
+def _describe(dtype: np.dtype[Any]) -> Any:
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        return {"base": _describe(base), "shape": list(shape)}
+    if dtype.names is None:
+        return dtype.str
+    assert dtype.fields is not None
+    fields = [dtype.fields[name] for name in dtype.names]
+    description: dict[str, Any] = {
+        "names": list(dtype.names),
+        "formats": [_describe(field[0]) for field in fields],
+        "offsets": [field[1] for field in fields],
+        "itemsize": dtype.itemsize,
+    }
+    if any(len(field) > 2 for field in fields):
+        description["titles"] = [field[2] if len(field) > 2 else None for field in fields]
+    if dtype.isalignedstruct:
+        description["aligned"] = True
+    if dtype.type is np.record:
+        description["record"] = True
+    return description
+
+
+def _build(description: Any) -> np.dtype[Any]:
+    if isinstance(description, str):
+        return np.dtype(description)
+    if "base" in description:
+        return np.dtype((_build(description["base"]), tuple(description["shape"])))
+    parts = dict(description)
+    record = parts.pop("record", False)
+    parts["formats"] = [_build(part) for part in parts["formats"]]
+    dtype: np.dtype[Any] = np.dtype(parts)
+    return np.dtype((np.record, dtype)) if record else dtype

@@ -1,0 +1,150 @@
+"""Files that outlive a crash, and folders that only show when they are finished."""
+
+import ctypes
+import errno
+import functools
+import itertools
+import logging
+import os
+import re
+import secrets
+import shutil
+import sys
+import zlib
+from pathlib import Path
+
+__all__ = [
+    "CHECKSUM",
+    "checksum",
+    "discard",
+    "make_folder",
+    "make_temporary",
+    "remove_leftovers",
+    "sync_file",
+    "sync_folder",
+]
+
+CHECKSUM = "crc32"
+"""The name of what `checksum` computes."""
+
+_TEMPORARY = re.compile(r"\.tmp-([0-9]+)-([0-9a-f]+)-[0-9]+")
+_CHUNK = 1 << 20
+
+_log = logging.getLogger(__name__)
+_numbers = itertools.count()
+
+
+def checksum(path: Path) -> str:
+    """The checksum of a file's content: 8 hexadecimal digits."""
+    value = 0
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            value = zlib.crc32(chunk, value)
+    return f"{value:08x}"
+
+
+def sync_file(path: Path) -> None:
+    """Wait until a file's content is on the disk."""
+    # Windows flushes only what is open for writing.
+    with path.open("r+b") as file:
+        os.fsync(file.fileno())
+
+
+def sync_folder(path: Path) -> None:
+    """Wait until a folder's entries are on the disk, where the system has a call for that.
+
+    Windows has none, and some network file systems refuse it. There a crash of the machine, not of the process, may
+    lose the newest checkpoint as a whole; it does not harm the ones before.
+    """
+    if os.name == "nt":
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it, if they are not there, so that they outlive a crash."""
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
+    path.mkdir(parents=True, exist_ok=True)
+    for folder in missing:
+        sync_folder(folder.parent)
+
+
+def make_temporary(directory: Path) -> Path:
+    """Make an empty folder that readers do not look at, and that is removed by a later process if this one dies."""
+    path = _temporary_name(directory)
+    path.mkdir()
+    return path
+
+
+def discard(path: Path) -> None:
+    """Delete a folder; it is out of sight before the first of its files goes.
+
+    Raises:
+        OSError: It cannot be deleted.
+    """
+    hidden = _temporary_name(path.parent)
+    path.rename(hidden)
+    shutil.rmtree(hidden)
+
+
+def remove_leftovers(directory: Path) -> None:
+    """Delete the temporary folders of processes that are no more; what cannot be deleted is logged and left."""
+    for path in sorted(directory.iterdir()):
+        match = _TEMPORARY.fullmatch(path.name)
+        if match is None or _owner_lives(int(match[1]), match[2]):
+            continue
+        _log.info("removing %s, which a process left that did not finish its save", path)
+        try:
+            shutil.rmtree(path)
+        except OSError as error:
+            _log.warning("cannot remove %s, left by a process that did not finish its save: %s", path, error)
+
+
+def _temporary_name(directory: Path) -> Path:
+    pid = os.getpid()
+    return directory / f".tmp-{pid}-{_token(pid)}-{next(_numbers)}"
+
+
+@functools.cache
+def _token(pid: int) -> str:
+    """What tells this process from an earlier one with the same number: in a container each run may have number 1.
+
+    Args:
+        pid: This process; a child that was forked has a token of its own.
+    """
+    return secrets.token_hex(4)
+
+
+def _owner_lives(pid: int, token: str) -> bool:
+    if pid == os.getpid():
+        return token == _token(pid)
+    return _process_lives(pid)
+
+
+def _process_lives(pid: int) -> bool:
+    if sys.platform == "win32":
+        # Not os.kill: there it ends the process, whatever the signal.
+        kernel = ctypes.WinDLL("kernel32", use_last_error=True)
+        synchronize, access_denied, still_running = 0x00100000, 5, 0x102
+        kernel.OpenProcess.restype = ctypes.c_void_p
+        handle = kernel.OpenProcess(synchronize, False, pid)
+        if not handle:
+            return ctypes.get_last_error() == access_denied
+        try:
+            return bool(kernel.WaitForSingleObject(ctypes.c_void_p(handle), 0) == still_running)
+        finally:
+            kernel.CloseHandle(ctypes.c_void_p(handle))
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True

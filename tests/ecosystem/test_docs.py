@@ -1,0 +1,270 @@
+"""The documents: their Python runs and prints what they say, their tables are those of the sources, their links lead somewhere.
+
+A block of ```text right after a block of ```python is what that one prints. Blocks of a page build on each other, in
+order. Code of other projects stands in ```py, and is not run.
+"""
+
+import inspect
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import tenterhooks.hookspecs
+import tenterhooks_checkpoint.hookspecs
+
+ROOT = Path(__file__).parents[2]
+PAGES = ["README.md", *sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/**/*.md"))]
+READMES = sorted(path.relative_to(ROOT).as_posix() for path in [*ROOT.glob("core/*.md"), *ROOT.glob("plugins/*/*.md")])
+OPTIONS = "docs/reference/plugins.md"
+# What a page may need that the distributions do not bring.
+BLOCK = re.compile(r"^```(?P<language>\w*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def read(page: str) -> str:
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
+def blocks(page: str, language: str) -> list[str]:
+    return [block["code"] for block in BLOCK.finditer(read(page)) if block["language"] == language]
+
+
+def program(page: str) -> tuple[str, str]:
+    """The Python of a page, at the lines where it stands there, and all that it is said to print."""
+    text = read(page)
+    lines = [""] * text.count("\n")
+    printed = []
+    previous = None
+    for block in BLOCK.finditer(text):
+        if block["language"] == "python":
+            start = text.count("\n", 0, block.start()) + 1
+            code = block["code"].splitlines()
+            lines[start : start + len(code)] = code
+        elif block["language"] == "text":
+            assert previous is not None
+            assert previous["language"] == "python", f"{page}: what prints this?\n{block['code']}"
+            assert text[previous.end() : block.start()].strip() == "", f"{page}: what prints this?\n{block['code']}"
+            printed.append(block["code"])
+        previous = block
+    return "\n".join(lines), "".join(printed)
+
+
+def run_python(code: Path, folder: Path, *search: Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, search)), "PYTHONIOENCODING": "utf-8"}
+    command = [sys.executable, "-W", "error", str(code)]
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, encoding="utf-8", timeout=120, check=False
+    )
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")])
+def test_the_python_of_a_page_runs_and_prints_what_the_page_says(page: str, tmp_path: Path) -> None:
+    code, printed = program(page)
+    # Named like the page, so that a traceback says where in the page it was.
+    script = tmp_path / Path(page).name
+    script.write_text(code, encoding="utf-8")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    done = run_python(script, folder)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == printed
+
+
+def test_there_are_pages_that_run() -> None:
+    assert {"README.md", "docs/tutorial.md"} <= {page for page in PAGES if blocks(page, "python")}
+
+
+def install(project: dict[str, Any], modules: dict[str, str], folder: Path) -> None:
+    """Put modules and the metadata of their distribution where Python finds them, as pip would."""
+    for name, code in modules.items():
+        (folder / f"{name}.py").write_text(code, encoding="utf-8")
+    info = folder / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n", encoding="utf-8"
+    )
+    lines = []
+    for group, entries in project["entry-points"].items():
+        lines += [f"[{group}]", *(f"{name} = {target}" for name, target in entries.items())]
+    (info / "entry_points.txt").write_text("\n".join(lines), encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "toml")])
+def test_the_plugin_of_a_page_is_found_by_its_short_name(page: str, tmp_path: Path) -> None:
+    (metadata,) = blocks(page, "toml")
+    project = tomllib.loads(metadata)["project"]
+    ((short_name, target),) = project["entry-points"]["tenterhooks.hooks"].items()
+    module, _, attribute = target.partition(":")
+    (code,) = (code for code in blocks(page, "python") if f"class {attribute}(" in code)
+    assert f"`{module}.py`" in read(page) or f"`src/{module}/__init__.py`" in read(page)
+    install(project, {module: code}, tmp_path)
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import tenterhooks as th\n"
+        "graph = th.Graph()\n"
+        "graph.source('loss', lambda: [3.0, 1.0, 2.0])\n"
+        f"with th.MonitoredTrainingSession(graph=graph, hooks=[{short_name!r}]) as session:\n"
+        "    while not session.should_stop():\n"
+        "        session.run('loss')\n",
+        encoding="utf-8",
+    )
+    done = run_python(script, tmp_path, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "best loss 1.0\n"
+
+
+def test_the_readmes_first_hook_has_ten_lines_and_its_first_plugin_twenty() -> None:
+    _, hook, plugin = blocks("README.md", "python")
+    (metadata,) = blocks("README.md", "toml")
+    assert len([line for line in hook.splitlines() if line]) <= 10
+    assert len([line for line in (plugin + metadata).splitlines() if line]) <= 20
+
+
+# Tables
+
+
+def escape(cell: str) -> str:
+    return cell.replace("|", "\\|")
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head)]
+    return "\n".join(
+        ["| " + " | ".join(lines[0]) + " |", "|" + "---|" * len(head)]
+        + ["| " + " | ".join(map(escape, row)) + " |" for row in rows]
+    )
+
+
+def without_modules(annotation: object) -> str:
+    """An annotation as one would write it with all names imported."""
+    text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+    return re.sub(r"\b(?:\w+\.)+(?=\w)", "", text)
+
+
+def signature(function: Callable[..., object]) -> str:
+    parameters = inspect.signature(function)
+    arguments = ", ".join(f"{p.name}: {without_modules(p.annotation)}" for p in parameters.parameters.values())
+    return f"{function.__name__}({arguments}) -> {without_modules(parameters.return_annotation)}"
+
+
+def first_line(of: object) -> str:
+    return (inspect.getdoc(of) or "").partition("\n")[0]
+
+
+def stages_table(module: ModuleType, stages: list[str]) -> str:
+    functions = [getattr(module, stage) for stage in stages]
+    return table(
+        ["stage", "signature", "when"], [[f"`{f.__name__}`", f"`{signature(f)}`", first_line(f)] for f in functions]
+    )
+
+
+def test_the_lifecycle_page_has_the_specifications() -> None:
+    wanted = stages_table(tenterhooks.hookspecs, list(tenterhooks.hookspecs.STAGES))
+    assert wanted in read("docs/reference/lifecycle.md"), f"the table of stages is now:\n{wanted}"
+
+
+def test_the_lifecycle_page_has_the_specifications_of_the_checkpoint_plugin() -> None:
+    stages = sorted(tenterhooks_checkpoint.hookspecs.__all__, key=["before_save", "after_save"].index)
+    wanted = stages_table(tenterhooks_checkpoint.hookspecs, stages)
+    assert wanted in read("docs/reference/lifecycle.md"), f"the table of stages is now:\n{wanted}"
+
+
+def default(value: object) -> str:
+    if value is inspect.Parameter.empty:
+        return "required"
+    if callable(value):
+        return f"`{value.__module__}.{value.__qualname__}`"
+    return f"`{value!r}`"
+
+
+def helps(of: object) -> dict[str, str]:
+    """What the section Args of a docstring says of each argument."""
+    section = re.search(r"^Args:\n((?: {4}.*\n?|\n)+)", inspect.getdoc(of) or "", re.MULTILINE)
+    entries = re.findall(r"^ {4}(\w+): (.*(?:\n {5,}.*)*)", section[1] if section else "", re.MULTILINE)
+    return {name: re.sub(r"\s+", " ", text) for name, text in entries}
+
+
+def options_table(of: type) -> str:
+    meanings = helps(of)
+    return table(
+        ["option", "type", "default", "meaning"],
+        [
+            [f"`{p.name}`", f"`{without_modules(p.annotation)}`", default(p.default), meanings.pop(p.name)]
+            for p in inspect.signature(of).parameters.values()
+        ],
+    )
+
+
+def targets() -> list[str]:
+    """All that the distributions' entry points name, as `module.attribute`."""
+    found = set()
+    for path in ROOT.glob("plugins/*/pyproject.toml"):
+        groups = tomllib.loads(path.read_text(encoding="utf-8"))["project"]["entry-points"]
+        found.update(target.replace(":", ".") for group in groups.values() for target in group.values())
+    return sorted(found)
+
+
+@pytest.mark.parametrize("target", targets())
+def test_the_options_page_has_the_signature_of_each_class(target: str) -> None:
+    module, _, attribute = target.rpartition(".")
+    wanted = options_table(getattr(import_module(module), attribute))
+    section = re.search(rf"^### `{re.escape(target)}`$(.*?)(?=^##|\Z)", read(OPTIONS), re.MULTILINE | re.DOTALL)
+    assert section, f"{OPTIONS} has no heading: ### `{target}`"
+    assert wanted in section[1], f"the options of {target} are now:\n{wanted}"
+
+
+def test_the_options_page_has_no_class_that_is_not_there() -> None:
+    headings = re.findall(r"^### `([\w.]+)`$", read(OPTIONS), re.MULTILINE)
+    assert sorted(headings) == targets()
+
+
+def test_the_readmes_table_has_the_class_of_each_plugin() -> None:
+    rows = dict(re.findall(r"^\| \[`([\w-]+)`\][^|]*\|[^|]*\| `(\w+)` \|", read("README.md"), re.MULTILINE))
+    wanted = {}
+    for path in ROOT.glob("plugins/*/pyproject.toml"):
+        hooks = tomllib.loads(path.read_text(encoding="utf-8"))["project"]["entry-points"]["tenterhooks.hooks"]
+        wanted.update({name: target.partition(":")[2] for name, target in hooks.items()})
+    assert rows == wanted
+
+
+# Links
+
+
+def prose(page: str) -> str:
+    return BLOCK.sub("", read(page))
+
+
+def anchors(page: str) -> set[str]:
+    """The anchors that GitHub makes of a page's headings."""
+    headings = re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def links(page: str) -> list[str]:
+    return [link for link in re.findall(r"\]\(([^()\s]+)\)", prose(page)) if not re.match(r"\w+:", link)]
+
+
+@pytest.mark.parametrize("page", [*PAGES, *READMES])
+def test_the_links_of_a_page_lead_somewhere(page: str) -> None:
+    broken = []
+    for link in links(page):
+        path, _, anchor = link.partition("#")
+        target = ((ROOT / page).parent / path).resolve() if path else ROOT / page
+        if not target.is_relative_to(ROOT) or not target.exists():
+            broken.append(link)
+        elif anchor and anchor not in anchors(target.relative_to(ROOT).as_posix()):
+            broken.append(link)
+    assert broken == []
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in ("README.md", "docs/README.md")])
+def test_the_index_leads_to_each_page(page: str) -> None:
+    assert page.removeprefix("docs/") in links("docs/README.md")

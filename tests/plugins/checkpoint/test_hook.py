@@ -1,0 +1,279 @@
+"""What the hook `checkpoint` promises."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tenterhooks as th
+from tenterhooks_checkpoint import CheckpointSaverHook, CheckpointSaverListener, Saver
+
+
+def counting_graph(items: int | None = None) -> th.Graph:
+    graph = th.Graph()
+    graph.variable("w", lambda: np.zeros(2))
+    if items is not None:
+        graph.source("batch", lambda: iter(range(items)))
+
+        @graph.train_op
+        def train_on_input(w: Any, batch: int) -> None:
+            w += batch
+
+    @graph.train_op
+    def train(w: Any) -> None:
+        w += 1.0
+
+    graph.tensor(lambda: 7.0, name="seven")
+    return graph
+
+
+def steps(directory: Path) -> list[int]:
+    return [checkpoint.step for checkpoint in Saver(directory).list()]
+
+
+def run(session: Any, times: int, fetches: str = "train") -> None:
+    for _ in range(times):
+        session.run(fetches)
+
+
+class Recorder(CheckpointSaverListener):
+    def __init__(self, stop_at: int | None = None) -> None:
+        self.calls: list[Any] = []
+        self.stop_at = stop_at
+
+    def begin(self) -> None:
+        self.calls.append("begin")
+
+    def before_save(self, session: th.Session, step: int) -> None:
+        self.calls.append(("before_save", step))
+
+    def after_save(self, session: th.Session, step: int) -> bool:
+        self.calls.append(("after_save", step))
+        return self.stop_at is not None and step >= self.stop_at
+
+    def end(self, session: th.Session, step: int) -> None:
+        self.calls.append(("end", step))
+
+
+def test_it_needs_a_period() -> None:
+    with pytest.raises(ValueError, match="give save_secs, save_steps or both"):
+        CheckpointSaverHook()
+
+
+def test_it_needs_a_folder() -> None:
+    with pytest.raises(ValueError, match="pass checkpoint_dir to it or to the session"):
+        th.MonitoredSession(graph=counting_graph(), hooks=[CheckpointSaverHook(save_steps=1)])
+
+
+def test_a_folder_that_cannot_be_written_is_an_error_at_the_start(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(th.CheckpointError, match="file"):
+        th.MonitoredSession(
+            graph=counting_graph(), hooks=[CheckpointSaverHook(tmp_path / "file" / "checkpoints", save_steps=1)]
+        )
+
+
+def test_it_saves_at_creation_every_period_and_at_the_end(tmp_path: Path) -> None:
+    with th.MonitoredSession(graph=counting_graph(), hooks=[CheckpointSaverHook(tmp_path, save_steps=2)]) as session:
+        run(session, 5)
+    assert steps(tmp_path) == [0, 2, 4, 5]
+
+
+def test_the_end_of_the_input_saves_the_last_step(tmp_path: Path) -> None:
+    graph = counting_graph(items=3)
+    with th.MonitoredSession(graph=graph, hooks=[CheckpointSaverHook(tmp_path, save_steps=100)]) as session:
+        while not session.should_stop():
+            session.run("train_on_input")
+    assert steps(tmp_path) == [0, 3]
+
+
+def test_a_last_step_that_is_saved_is_not_written_again(tmp_path: Path) -> None:
+    with th.MonitoredSession(graph=counting_graph(), hooks=[CheckpointSaverHook(tmp_path, save_steps=2)]) as session:
+        run(session, 4)
+    assert steps(tmp_path) == [0, 2, 4]
+
+
+def test_an_error_saves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError):
+        with th.MonitoredSession(graph=counting_graph(), hooks=[CheckpointSaverHook(tmp_path, save_steps=2)]) as session:
+            run(session, 3)
+            raise ZeroDivisionError
+    assert steps(tmp_path) == [0, 2]
+
+
+def test_seconds_and_steps_both_save_and_each_save_restarts_both(tmp_path: Path) -> None:
+    now = [0.0]
+    hook = CheckpointSaverHook(tmp_path, save_steps=3, save_secs=10.0, max_to_keep=None, clock=lambda: now[0])
+    with th.MonitoredSession(graph=counting_graph(), hooks=[hook]) as session:
+        run(session, 2)  # Steps 1, 2: nothing is due.
+        now[0] = 10.0
+        run(session, 1)  # Step 3: both are.
+        now[0] = 19.0
+        run(session, 1)  # Step 4: nothing, 9 s and one step later.
+        now[0] = 20.0
+        run(session, 1)  # Step 5: 10 s later.
+        run(session, 2)  # Steps 6, 7: two steps after that save, nothing is due.
+        assert steps(tmp_path) == [0, 3, 5]
+        run(session, 1)
+        assert steps(tmp_path) == [0, 3, 5, 8]
+
+
+def test_request_checkpoint_saves_at_the_end_of_the_run(tmp_path: Path) -> None:
+    class Asks(th.SessionRunHook):
+        def before_run(self, run_context: th.SessionRunContext) -> None:
+            if run_context.session.global_step == 2:
+                run_context.session.request_checkpoint()
+
+    hooks = [CheckpointSaverHook(tmp_path, save_steps=100), Asks()]
+    with th.MonitoredSession(graph=counting_graph(), hooks=hooks) as session:
+        run(session, 5)
+        assert steps(tmp_path) == [0, 3]
+
+
+def test_a_resumed_session_goes_on_from_the_newest(tmp_path: Path) -> None:
+    for expected in (0.0, 3.0):
+        with th.MonitoredTrainingSession(
+            graph=counting_graph(), checkpoint_dir=tmp_path, save_checkpoint_steps=100
+        ) as session:
+            assert session.state["w"].tolist() == [expected, expected]
+            assert session.global_step == expected
+            run(session, 3)
+
+
+def test_a_session_restored_from_the_newest_calls_listeners_and_skips_the_writing(tmp_path: Path) -> None:
+    with th.MonitoredTrainingSession(graph=counting_graph(), checkpoint_dir=tmp_path, save_checkpoint_steps=2) as session:
+        run(session, 2)
+    before = Saver(tmp_path).list()
+    recorder = Recorder()
+    hook = CheckpointSaverHook(tmp_path, save_steps=2, listeners=[recorder])
+    with th.MonitoredTrainingSession(graph=counting_graph(), checkpoint_dir=tmp_path, hooks=[hook]) as session:
+        assert Saver(tmp_path).list() == before
+        assert recorder.calls == ["begin", ("before_save", 2), ("after_save", 2)]
+        run(session, 1)
+        assert Saver(tmp_path).list() == before, "the timer counts from the creation"
+
+
+def test_a_fresh_session_in_a_used_folder_writes_its_first_step_anew(tmp_path: Path) -> None:
+    for _ in range(2):
+        with th.MonitoredSession(graph=counting_graph(), hooks=[CheckpointSaverHook(tmp_path, save_steps=9)]) as session:
+            run(session, 1)
+            session.state["w"][:] = 5.0
+        with th.Session(counting_graph()) as fresh:
+            found = Saver(tmp_path).restore()
+            assert found is not None
+            fresh.load_state_dict(found[1], checkpoint=found[0].path)
+            assert fresh.state["w"].tolist() == [5.0, 5.0]
+
+
+def test_listeners_are_called_around_each_save_and_at_the_end(tmp_path: Path) -> None:
+    recorder = Recorder()
+    hook = CheckpointSaverHook(tmp_path, save_steps=2, listeners=[recorder])
+    with th.MonitoredSession(graph=counting_graph(), hooks=[hook]) as session:
+        run(session, 3)
+    saves = [(name, step) for step in (0, 2, 3) for name in ("before_save", "after_save")]
+    assert recorder.calls == ["begin", *saves, ("end", 3)]
+
+
+def test_a_listener_can_stop_the_session_and_the_others_are_called(tmp_path: Path) -> None:
+    first, second = Recorder(stop_at=2), Recorder()
+    hook = CheckpointSaverHook(tmp_path, save_steps=2, listeners=[first, second])
+    with th.MonitoredSession(graph=counting_graph(), hooks=[hook]) as session:
+        run(session, 2)
+        assert session.should_stop()
+        assert ("after_save", 2) in second.calls
+
+
+def test_a_listener_can_stop_at_the_first_save(tmp_path: Path) -> None:
+    hook = CheckpointSaverHook(tmp_path, save_steps=2, listeners=[Recorder(stop_at=0)])
+    with th.MonitoredSession(graph=counting_graph(), hooks=[hook]) as session:
+        assert session.should_stop()
+
+
+class Guard(th.SessionRunHook):
+    """Objects to saving from a step on, and notes what was saved."""
+
+    def __init__(self, objects_from: int) -> None:
+        self.objects_from = objects_from
+        self.saved: list[int] = []
+
+    @th.hookimpl(optionalhook=True)
+    def before_save(self, session: th.Session, step: int) -> str | None:
+        return "condemned" if step >= self.objects_from else None
+
+    @th.hookimpl(optionalhook=True)
+    def after_save(self, step: int, checkpoint: th.Checkpoint) -> None:
+        assert checkpoint.path.is_dir()
+        self.saved.append(step)
+
+
+def test_a_veto_keeps_the_due_save_and_the_last_one_away(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    guard = Guard(objects_from=2)
+    recorder = Recorder()
+    hooks = [CheckpointSaverHook(tmp_path, save_steps=1, listeners=[recorder]), guard]
+    with th.MonitoredSession(graph=counting_graph(), hooks=hooks) as session:
+        run(session, 3)
+    assert steps(tmp_path) == guard.saved == [0, 1]
+    assert "global step 3 is not saved: condemned" in caplog.text
+    assert ("before_save", 2) not in recorder.calls
+
+
+def test_a_hook_may_listen_in_a_session_without_a_saver() -> None:
+    with th.MonitoredSession(graph=counting_graph(), hooks=[Guard(objects_from=0)]) as session:
+        run(session, 1)
+
+
+def test_it_acts_after_all_other_hooks(tmp_path: Path) -> None:
+    class Changes(th.SessionRunHook):
+        def after_run(self, run_context: th.SessionRunContext) -> None:  # type: ignore[override]
+            run_context.session.state["w"][:] = 100.0
+
+        def end(self, session: th.Session) -> None:
+            session.state["w"][:] = 200.0
+            session.state.global_step += 1
+
+    hooks = [CheckpointSaverHook(tmp_path, save_steps=1), Changes()]
+    with th.MonitoredSession(graph=counting_graph(), hooks=hooks) as session:
+        run(session, 1)
+    saver = Saver(tmp_path)
+    by_step = {checkpoint.step: saver.restore(checkpoint) for checkpoint in saver.list()}
+    assert {step: found[1]["variables"]["w"][0] for step, found in by_step.items() if found} == {
+        0: 0.0,
+        1: 100.0,
+        2: 200.0,
+    }
+
+
+def test_hook_state_is_saved_under_the_unique_name_and_restored(tmp_path: Path) -> None:
+    class Counts(th.SessionRunHook):
+        def __init__(self, name: str) -> None:
+            self.name = name
+            self.runs = 0
+
+        def after_run(self) -> None:  # type: ignore[override]
+            self.runs += 1
+
+        def state_dict(self) -> dict[str, int]:
+            return {"runs": self.runs}
+
+        def load_state_dict(self, state: dict[str, int]) -> None:
+            self.runs = state["runs"]
+
+    for expected in (2, 4):
+        one, two = Counts("one"), Counts("two")
+        two.runs = 100 * (expected == 2)
+        with th.MonitoredTrainingSession(
+            graph=counting_graph(), checkpoint_dir=tmp_path, save_checkpoint_steps=1, hooks=[one, two]
+        ) as session:
+            run(session, 2)
+        assert (one.runs, two.runs) == (expected, 100 + expected)
+
+
+def test_two_savers_in_one_session_keep_their_own_folders(tmp_path: Path) -> None:
+    hooks = [
+        CheckpointSaverHook(tmp_path / "often", save_steps=1),
+        CheckpointSaverHook(tmp_path / "rarely", save_steps=2),
+    ]
+    with th.MonitoredSession(graph=counting_graph(), hooks=hooks) as session:
+        run(session, 3)
+    assert steps(tmp_path / "often") == [0, 1, 2, 3]
+    assert steps(tmp_path / "rarely") == [0, 2, 3]

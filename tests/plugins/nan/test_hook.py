@@ -1,0 +1,90 @@
+"""What `nan` promises."""
+
+import logging
+from typing import Any
+
+import numpy as np
+import pytest
+import tenterhooks as th
+from tenterhooks import hookspec
+from tenterhooks_nan import NanLossDuringTrainingError, NanTensorHook
+
+
+def graph_of(*losses: Any) -> th.Graph:
+    graph = th.Graph()
+    graph.source("loss", lambda: iter(losses))
+    graph.train_op(lambda loss: None, name="train")
+    return graph
+
+
+def test_a_number_passes() -> None:
+    with th.MonitoredSession(graph=graph_of(1.0, 0.0, -2.0, np.inf), hooks=[NanTensorHook()]) as session:
+        for _ in range(4):
+            session.run("train")
+        assert not session.should_stop()
+
+
+@pytest.mark.parametrize("nan", [float("nan"), np.float32("nan"), np.array([1.0, np.nan])])
+def test_nan_is_an_error_that_names_tensor_and_step(nan: Any) -> None:
+    session = th.MonitoredSession(graph=graph_of(1.0, nan), hooks=[NanTensorHook("loss")])
+    with pytest.raises(NanLossDuringTrainingError, match="'loss' is NaN in the run that led to global step 2") as caught:
+        with session:
+            while True:
+                session.run("train")
+    assert any("in after_run of hook 'nan' (tenterhooks-nan" in note for note in caught.value.__notes__)
+
+
+def test_the_error_is_a_runtime_error_as_in_tensorflow() -> None:
+    assert issubclass(NanLossDuringTrainingError, RuntimeError)
+
+
+def test_without_failing_it_warns_and_stops(caplog: pytest.LogCaptureFixture) -> None:
+    hook = NanTensorHook(fail_on_nan_loss=False)
+    with th.MonitoredSession(graph=graph_of(1.0, float("nan"), 1.0), hooks=[hook]) as session:
+        session.run("train")
+        session.run("train")
+        assert session.should_stop()
+        (request,) = session.stop
+    assert request.reason == "'loss' is NaN in the run that led to global step 2"
+    assert [record.levelno for record in caplog.records if record.name.startswith("tenterhooks_nan")] == [
+        logging.WARNING
+    ]
+
+
+def test_an_unknown_name_is_an_error_at_the_start_with_the_nearest() -> None:
+    with pytest.raises(th.UnknownNameError, match="no node of the graph is named 'los'; the nearest: 'loss'"):
+        th.MonitoredSession(graph=graph_of(1.0), hooks=[NanTensorHook("los")])
+
+
+def test_a_node_can_be_watched() -> None:
+    graph = graph_of(float("nan"))
+    with pytest.raises(NanLossDuringTrainingError):
+        with th.MonitoredSession(graph=graph, hooks=[NanTensorHook(graph["loss"])]) as session:
+            session.run("train")
+
+
+class Saves(th.SessionRunHook):
+    """Asks before it would save, as a saver does."""
+
+    class hookspecs:  # noqa: N801
+        @staticmethod
+        @hookspec
+        def before_save(session: Any, step: int) -> None:
+            """Called before a save."""
+
+    saves_state = True
+
+    def __init__(self) -> None:
+        self.answers: list[list[str]] = []
+
+    def after_run(self, run_context: th.SessionRunContext) -> None:  # type: ignore[override]
+        self.answers.append(run_context.session.hook.before_save(session=run_context.session, step=1))
+
+
+def test_a_condemned_state_is_not_to_be_saved() -> None:
+    saves = Saves()
+    hooks = [NanTensorHook(fail_on_nan_loss=False), saves]
+    with th.MonitoredSession(graph=graph_of(1.0, float("nan")), hooks=hooks) as session:
+        session.run("train")
+        session.run("train")
+    assert saves.answers == [[], ["'loss' is NaN in the run that led to global step 2"]]
