@@ -104,15 +104,7 @@ class FeedFn(TypedDict):
 
 
 Hook: TypeAlias = (
-    Scripted
-    | StopAtStep
-    | NanTensor
-    | LoggingTensor
-    | CheckpointSaver
-    | SummarySaver
-    | StepCounter
-    | FinalOps
-    | FeedFn
+    Scripted | StopAtStep | NanTensor | LoggingTensor | CheckpointSaver | SummarySaver | StepCounter | FinalOps | FeedFn
 )
 
 

@@ -154,9 +154,7 @@ def build_hook(hook: form.Hook, *, phase: int, folder: Path, events: Events) -> 
                 tensors=["loss"],
             )
         case "StepCounter":
-            return StepCounterHook(
-                every_n_steps=hook["every_n_steps"], output_dir=folder / f"{hook['name']}.{phase}"
-            )
+            return StepCounterHook(every_n_steps=hook["every_n_steps"], output_dir=folder / f"{hook['name']}.{phase}")
         case "FinalOps":
             return FinalOpsHook(hook["fetches"], final_ops_feed_dict=hook.get("feed"))
         case "FeedFn":

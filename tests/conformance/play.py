@@ -57,7 +57,7 @@ def _play_phase(scenario: form.Scenario, number: int, folder: Path) -> form.Phas
     except BaseException as caught:
         if isinstance(caught, KeyboardInterrupt) and caught.args != (ON_PURPOSE,):
             raise
-        # For whoever asks why a scenario differs.
+        # For whoever asks why a scenario differs: pytest shows it with --log-level=INFO.
         _log.info("%s, phase %d ended with an exception", scenario["id"], number, exc_info=caught)
         error = caught
     return {
@@ -84,9 +84,7 @@ def _open_session(
             creator = th.ChiefSessionCreator(graph, _start(session.get("dir"), folder))
             return th.MonitoredSession(creator, hooks, sleep=_no_sleep)
         case "SingularMonitoredSession":
-            return th.SingularMonitoredSession(
-                hooks, graph=graph, checkpoint_dir=_start(session.get("dir"), folder)
-            )
+            return th.SingularMonitoredSession(hooks, graph=graph, checkpoint_dir=_start(session.get("dir"), folder))
         case "MonitoredTrainingSession":
             return th.MonitoredTrainingSession(
                 graph=graph,

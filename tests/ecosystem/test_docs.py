@@ -1,7 +1,7 @@
-"""The documents: their Python runs and prints what they say, their tables are those of the sources, their links lead somewhere.
+"""The documents: their Python runs and prints what they say, their tables are the sources', their links lead somewhere.
 
 A block of ```text right after a block of ```python is what that one prints. Blocks of a page build on each other, in
-order. Code of other projects stands in ```py, and is not run.
+order. Functions named test_ are called after all. Code of other projects stands in ```py, and is not run.
 """
 
 import inspect
@@ -18,14 +18,21 @@ from typing import Any
 
 import pytest
 
+import tenterhooks
 import tenterhooks.hookspecs
 import tenterhooks_checkpoint.hookspecs
 
 ROOT = Path(__file__).parents[2]
 PAGES = ["README.md", *sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/**/*.md"))]
 READMES = sorted(path.relative_to(ROOT).as_posix() for path in [*ROOT.glob("core/*.md"), *ROOT.glob("plugins/*/*.md")])
-OPTIONS = "docs/reference/plugins.md"
-# What a page may need that the distributions do not bring.
+PLUGIN_OPTIONS = "docs/reference/plugins.md"
+SESSION_OPTIONS = "docs/reference/sessions.md"
+CALL_TESTS = """
+import contextlib, io
+with contextlib.redirect_stdout(io.StringIO()):
+    for test in [value for name, value in globals().items() if name.startswith("test_")]:
+        test()
+"""
 BLOCK = re.compile(r"^```(?P<language>\w*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -54,7 +61,7 @@ def program(page: str) -> tuple[str, str]:
             assert text[previous.end() : block.start()].strip() == "", f"{page}: what prints this?\n{block['code']}"
             printed.append(block["code"])
         previous = block
-    return "\n".join(lines), "".join(printed)
+    return "\n".join(lines) + CALL_TESTS, "".join(printed)
 
 
 def run_python(code: Path, folder: Path, *search: Path) -> subprocess.CompletedProcess[str]:
@@ -177,10 +184,10 @@ def test_the_lifecycle_page_has_the_specifications_of_the_checkpoint_plugin() ->
     assert wanted in read("docs/reference/lifecycle.md"), f"the table of stages is now:\n{wanted}"
 
 
-def default(value: object) -> str:
+def default(value: Any) -> str:
     if value is inspect.Parameter.empty:
         return "required"
-    if callable(value):
+    if inspect.isroutine(value):
         return f"`{value.__module__}.{value.__qualname__}`"
     return f"`{value!r}`"
 
@@ -192,38 +199,40 @@ def helps(of: object) -> dict[str, str]:
     return {name: re.sub(r"\s+", " ", text) for name, text in entries}
 
 
-def options_table(of: type) -> str:
+def options_table(of: Callable[..., object]) -> str:
     meanings = helps(of)
-    return table(
-        ["option", "type", "default", "meaning"],
-        [
-            [f"`{p.name}`", f"`{without_modules(p.annotation)}`", default(p.default), meanings.pop(p.name)]
-            for p in inspect.signature(of).parameters.values()
-        ],
-    )
+    rows = []
+    for p in inspect.signature(of).parameters.values():
+        name = f"`{p.name}`" + ("" if p.kind is p.KEYWORD_ONLY else ", also by position")
+        rows.append([name, f"`{without_modules(p.annotation)}`", default(p.default), meanings.pop(p.name)])
+    return table(["option", "type", "default", "meaning"], rows)
 
 
-def targets() -> list[str]:
-    """All that the distributions' entry points name, as `module.attribute`."""
-    found = set()
+def documented(page: str) -> dict[str, str]:
+    """The sections of a page of options by what they are of, as `module.attribute`."""
+    found = re.findall(r"^### `([\w.]+)`$(.*?)(?=^##|\Z)", read(page), re.MULTILINE | re.DOTALL)
+    return dict(found)
+
+
+@pytest.mark.parametrize("page", [PLUGIN_OPTIONS, SESSION_OPTIONS])
+def test_a_page_of_options_has_the_signatures(page: str) -> None:
+    for name, section in documented(page).items():
+        module, _, attribute = name.rpartition(".")
+        wanted = options_table(getattr(import_module(module), attribute))
+        assert wanted in section, f"{page}: the options of {name} are now:\n{wanted}"
+
+
+def test_the_plugins_page_has_all_that_the_plugins_offer() -> None:
+    wanted: set[str] = set()
     for path in ROOT.glob("plugins/*/pyproject.toml"):
         groups = tomllib.loads(path.read_text(encoding="utf-8"))["project"]["entry-points"]
-        found.update(target.replace(":", ".") for group in groups.values() for target in group.values())
-    return sorted(found)
+        wanted.update(target.replace(":", ".") for group in groups.values() for target in group.values())
+    assert documented(PLUGIN_OPTIONS).keys() == wanted
 
 
-@pytest.mark.parametrize("target", targets())
-def test_the_options_page_has_the_signature_of_each_class(target: str) -> None:
-    module, _, attribute = target.rpartition(".")
-    wanted = options_table(getattr(import_module(module), attribute))
-    section = re.search(rf"^### `{re.escape(target)}`$(.*?)(?=^##|\Z)", read(OPTIONS), re.MULTILINE | re.DOTALL)
-    assert section, f"{OPTIONS} has no heading: ### `{target}`"
-    assert wanted in section[1], f"the options of {target} are now:\n{wanted}"
-
-
-def test_the_options_page_has_no_class_that_is_not_there() -> None:
-    headings = re.findall(r"^### `([\w.]+)`$", read(OPTIONS), re.MULTILINE)
-    assert sorted(headings) == targets()
+def test_the_sessions_page_has_all_sessions_and_creators() -> None:
+    wanted = {name for name in tenterhooks.__all__ if re.search(r"Session$|SessionCreator$", name)}
+    assert documented(SESSION_OPTIONS).keys() >= {f"tenterhooks.{name}" for name in wanted - {"SessionCreator"}}
 
 
 def test_the_readmes_table_has_the_class_of_each_plugin() -> None:
@@ -258,9 +267,8 @@ def test_the_links_of_a_page_lead_somewhere(page: str) -> None:
     for link in links(page):
         path, _, anchor = link.partition("#")
         target = ((ROOT / page).parent / path).resolve() if path else ROOT / page
-        if not target.is_relative_to(ROOT) or not target.exists():
-            broken.append(link)
-        elif anchor and anchor not in anchors(target.relative_to(ROOT).as_posix()):
+        found = target.is_relative_to(ROOT) and target.exists()
+        if not found or (anchor and anchor not in anchors(target.relative_to(ROOT).as_posix())):
             broken.append(link)
     assert broken == []
 

@@ -220,17 +220,19 @@ class HookRegistry:
             not_restored=(*restored.not_restored, *(f"hooks/{name}" for name in missing)),
             not_used=(*restored.not_used, *(f"hooks/{name}" for name in unused)),
         )
-        _log.info("restored from %s, at global step %d", restored.checkpoint, restored.global_step)
-        reservations = [
+        wound = restored.wound_forward.items()
+        lost = [
             *(f"{entry} is not in the checkpoint and begins anew" for entry in restored.not_restored),
             *(f"{entry} is in the checkpoint and nothing here takes it" for entry in restored.not_used),
-            *(
-                f"sources/{name} has no state_dict: begun anew and wound forward by {items} items"
-                for name, items in restored.wound_forward.items()
-            ),
         ]
-        if reservations:
-            _log.warning("not all of %s could be restored as it was: %s", restored.checkpoint, "; ".join(reservations))
+        notes = [*lost, *(f"sources/{n} has no state_dict and was wound forward by {items} items" for n, items in wound)]
+        _log.log(
+            logging.WARNING if lost else logging.INFO,
+            "restored from %s, at global step %d%s",
+            restored.checkpoint,
+            restored.global_step,
+            "".join(f"; {note}" for note in notes),
+        )
 
     def _load_states(self, states: Mapping[str, Any], *, again: bool) -> tuple[list[str], list[str]]:
         """Give each hook its state.

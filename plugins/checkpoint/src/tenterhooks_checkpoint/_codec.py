@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tenterhooks import CheckpointError
-from tenterhooks_checkpoint._dtypes import decode_dtype, encode_dtype
+from tenterhooks_checkpoint._dtypes import encode_dtype, from_bytes
+from tenterhooks_checkpoint._refusals import below, place, refusal
 
 __all__ = ["MAX_DEPTH", "decode", "encode"]
 
@@ -99,31 +100,33 @@ class _Encoder:
             return encode_atom(value)
         if kind is list or kind is tuple or kind is dict:
             return self._encode_container(value, path)
-        raise _refusal(value, path)
+        raise refusal(value, path)
 
     def _encode_container(self, value: Any, path: str) -> Any:
         if id(value) in self._open:
-            raise CheckpointError(f"{_place(path)} contains itself, which a checkpoint cannot hold: break the cycle")
+            raise CheckpointError(f"{place(path)} contains itself, which a checkpoint cannot hold: break the cycle")
         if len(self._open) >= MAX_DEPTH:
-            raise CheckpointError(f"{_place(path)} is nested more than {MAX_DEPTH} levels deep: save a flatter structure")
+            raise CheckpointError(
+                f"{place(path)} is nested more than {MAX_DEPTH} levels deep: save a flatter structure"
+            )
         self._open.append(id(value))
         try:
             if isinstance(value, dict):
                 return self._encode_dict(value, path)
-            entries = [self.encode(entry, _below(path, f"[{index}]")) for index, entry in enumerate(value)]
+            entries = [self.encode(entry, below(path, f"[{index}]")) for index, entry in enumerate(value)]
             return entries if isinstance(value, list) else {"$tuple": entries}
         finally:
             self._open.pop()
 
     def _encode_dict(self, value: dict[Any, Any], path: str) -> Any:
         if all(type(key) is str and not key.startswith("$") and _encode_str(key) is key for key in value):
-            return {key: self.encode(entry, _below(path, key)) for key, entry in value.items()}
+            return {key: self.encode(entry, below(path, key)) for key, entry in value.items()}
         pairs = []
         for key, entry in value.items():
             if type(key) not in _SCALAR_KEYS and not isinstance(key, np.generic):
-                raise _refusal(key, path, what="has a key that")
-            below = _below(path, key if type(key) is str else repr(key))
-            pairs.append([self.encode(key, below), self.encode(entry, below)])
+                raise refusal(key, path, verb="has a key that is")
+            there = below(path, key if type(key) is str else repr(key))
+            pairs.append([self.encode(key, there), self.encode(entry, there)])
         return {"$dict": pairs}
 
     def _encode_array(self, value: NDArray[Any], path: str) -> Any:
@@ -133,7 +136,7 @@ class _Encoder:
             dtype = encode_dtype(value.dtype)
         except ValueError as error:
             raise CheckpointError(
-                f"{_place(path)} is an array of {value.dtype}, which a checkpoint cannot hold, since {error}: give it "
+                f"{place(path)} is an array of {value.dtype}, which a checkpoint cannot hold, since {error}: give it "
                 "a plain type (as by `astype`), or save its bits (as by `view`)"
             ) from error
         content = np.frombuffer(value.tobytes(), np.uint8)
@@ -187,7 +190,7 @@ class _Decoder:
         content = self._arrays[array]
         if dtype is None:
             return content
-        return _from_bytes(np.ascontiguousarray(content).tobytes(), dtype, shape)
+        return from_bytes(bytearray(content), dtype, shape)
 
 
 def _encode_str(value: str) -> Any:
@@ -230,26 +233,14 @@ def _encode_scalar(value: np.generic, path: str) -> Any:
     try:
         dtype = encode_dtype(value.dtype)
     except ValueError as error:
-        raise _refusal(value, path, why=f", since {error}") from error
+        raise refusal(value, path, why=f", since {error}") from error
     if type(value) is not value.dtype.type:
-        raise _refusal(value, path)
+        raise refusal(value, path)
     return {"$scalar": {"dtype": dtype, "bytes": _to_base64(value.tobytes())}}
 
 
 def _decode_scalar(content: Any) -> object:
-    return _from_bytes(_from_base64(content["bytes"]), content["dtype"], [])[()]
-
-
-def _from_bytes(content: bytes, description: Any, shape: Any) -> NDArray[Any]:
-    dtype = decode_dtype(description)
-    if any(type(length) is not int or length < 0 for length in shape):
-        raise ValueError(f"{shape!r} is no shape")
-    if math.prod(shape) * dtype.itemsize != len(content):
-        raise ValueError(f"{len(content)} bytes are no array of {dtype} and shape {shape!r}")
-    # A bytearray, since an array on bytes is read-only.
-    array: NDArray[Any] = np.ndarray(tuple(shape), dtype, bytearray(content))
-    # The buffer begins where it likes, and some types want to lie at multiples of their size.
-    return array if array.flags.aligned else array.copy()
+    return from_bytes(bytearray(_from_base64(content["bytes"])), content["dtype"], [])[()]
 
 
 def _to_base64(value: bytes) -> str:
@@ -258,31 +249,3 @@ def _to_base64(value: bytes) -> str:
 
 def _from_base64(text: str) -> bytes:
     return binascii.a2b_base64(text, strict_mode=True)
-
-
-def _below(path: str, name: str) -> str:
-    return f"{path}/{name}" if path else name
-
-
-def _place(path: str) -> str:
-    return path.encode("utf-8", "backslashreplace").decode() or "the state"
-
-
-def _refusal(value: object, path: str, *, what: str = "", why: str = "") -> CheckpointError:
-    kind = type(value)
-    if isinstance(value, np.ma.MaskedArray):
-        advice = "save its `data` and its `mask`"
-    elif isinstance(value, np.ndarray):
-        advice = "save `numpy.asarray` of it"
-    elif callable(getattr(value, "state_dict", None)):
-        advice = "save its `state_dict()`"
-    elif isinstance(value, complex):
-        advice = "save `numpy.complex128` of it"
-    else:
-        bases = [base for base in (int, float, str, bytes, list, tuple, dict) if isinstance(value, base)]
-        advice = f"save `{bases[0].__name__}` of it" if bases else "save it as one of these"
-    return CheckpointError(
-        f"{_place(path)} {what or 'is'}{' is' if what else ''} a {kind.__module__}.{kind.__qualname__}, which a checkpoint "
-        f"cannot hold{why}. It holds NumPy arrays and scalars, bool, int, float, str, bytes, None, and lists, tuples and "
-        f"dicts of them: {advice}"
-    )

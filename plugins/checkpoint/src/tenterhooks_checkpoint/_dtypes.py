@@ -1,11 +1,13 @@
-"""NumPy's types of elements as JSON, and back."""
+"""NumPy's types of elements as JSON, and back; arrays from their bytes."""
 
 import json
+import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["decode_dtype", "encode_dtype"]
+__all__ = ["decode_dtype", "encode_dtype", "from_bytes"]
 
 
 def encode_dtype(dtype: np.dtype[Any]) -> Any:
@@ -44,6 +46,22 @@ def decode_dtype(description: Any) -> np.dtype[Any]:
     return dtype
 
 
+def from_bytes(content: bytearray, description: Any, shape: Any) -> NDArray[Any]:
+    """The array that has these bytes, in C order; it may lie on them.
+
+    Raises:
+        ValueError: The three do not go together.
+    """
+    dtype = decode_dtype(description)
+    if any(type(length) is not int or length < 0 for length in shape):
+        raise ValueError(f"{shape!r} is no shape")
+    if math.prod(shape) * dtype.itemsize != len(content):
+        raise ValueError(f"{len(content)} bytes are no array of {dtype} and shape {shape!r}")
+    array: NDArray[Any] = np.ndarray(tuple(shape), dtype, content)
+    # The buffer begins where it likes, and some types want to lie at multiples of their size.
+    return array if array.flags.aligned else array.copy()
+
+
 def _describe(dtype: np.dtype[Any]) -> Any:
     if dtype.subdtype is not None:
         base, shape = dtype.subdtype
@@ -72,7 +90,7 @@ def _build(description: Any) -> np.dtype[Any]:
         return np.dtype(description)
     if "base" in description:
         return np.dtype((_build(description["base"]), tuple(description["shape"])))
-    parts = dict(description)
+    parts: Any = dict(description)
     record = parts.pop("record", False)
     parts["formats"] = [_build(part) for part in parts["formats"]]
     dtype: np.dtype[Any] = np.dtype(parts)

@@ -1,6 +1,5 @@
 """Files that outlive a crash, and folders that only show when they are finished."""
 
-import ctypes
 import errno
 import functools
 import itertools
@@ -128,8 +127,11 @@ def _owner_lives(pid: int, token: str) -> bool:
     return _process_lives(pid)
 
 
-def _process_lives(pid: int) -> bool:
-    if sys.platform == "win32":
+if sys.platform == "win32":
+
+    def _process_lives(pid: int) -> bool:
+        import ctypes
+
         # Not os.kill: there it ends the process, whatever the signal.
         kernel = ctypes.WinDLL("kernel32", use_last_error=True)
         synchronize, access_denied, still_running = 0x00100000, 5, 0x102
@@ -141,10 +143,14 @@ def _process_lives(pid: int) -> bool:
             return bool(kernel.WaitForSingleObject(ctypes.c_void_p(handle), 0) == still_running)
         finally:
             kernel.CloseHandle(ctypes.c_void_p(handle))
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
+
+else:
+
+    def _process_lives(pid: int) -> bool:
+        try:
+            os.kill(pid, 0)
+        except (ProcessLookupError, OverflowError):
+            return False
+        except PermissionError:
+            return True
         return True
-    return True
