@@ -142,6 +142,6 @@ def _summaries(folder: Path) -> dict[str, dict[str, list[int]]]:
 
 
 def _checkpoints(folder: Path) -> dict[str, list[int]]:
-    """For each folder with checkpoints, their steps, in the order in which they were saved."""
+    """For each folder with checkpoints, the steps that are there, each as often as it is there."""
     kept = {path.name: Saver(path).list() for path in sorted(folder.iterdir()) if path.is_dir()}
-    return {name: [checkpoint.step for checkpoint in saved] for name, saved in kept.items() if saved}
+    return {name: sorted(checkpoint.step for checkpoint in saved) for name, saved in kept.items() if saved}

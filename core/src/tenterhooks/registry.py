@@ -220,18 +220,18 @@ class HookRegistry:
             not_restored=(*restored.not_restored, *(f"hooks/{name}" for name in missing)),
             not_used=(*restored.not_used, *(f"hooks/{name}" for name in unused)),
         )
-        wound = restored.wound_forward.items()
+        wound = restored.wound_forward
         lost = [
             *(f"{entry} is not in the checkpoint and begins anew" for entry in restored.not_restored),
             *(f"{entry} is in the checkpoint and nothing here takes it" for entry in restored.not_used),
         ]
-        notes = [*lost, *(f"sources/{n} has no state_dict and was wound forward by {items} items" for n, items in wound)]
+        told = [f"sources/{name} has no state_dict and was wound forward by {n} items" for name, n in wound.items()]
         _log.log(
             logging.WARNING if lost else logging.INFO,
             "restored from %s, at global step %d%s",
             restored.checkpoint,
             restored.global_step,
-            "".join(f"; {note}" for note in notes),
+            "".join(f"; {note}" for note in (*lost, *told)),
         )
 
     def _load_states(self, states: Mapping[str, Any], *, again: bool) -> tuple[list[str], list[str]]:
