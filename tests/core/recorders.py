@@ -1,4 +1,4 @@
-"""What the tests of the lifecycle share: a graph that counts, a hook that notes its calls, a saver that writes nothing."""
+"""What tests of the lifecycle share: a graph that counts, a hook that notes its calls, a saver that writes nothing."""
 
 import copy
 from collections.abc import Callable, Mapping
@@ -135,6 +135,6 @@ class SaveEveryStep(th.SessionRunHook):
     def __init__(self, saver: MemorySaver) -> None:
         self.saver = saver
 
-    def after_run(self, run_context: th.SessionRunContext) -> None:  # type: ignore[override]
+    def after_run(self, run_context: th.SessionRunContext, run_values: th.SessionRunValues) -> None:
         session = run_context.session
         self.saver.save(session.state_dict(), step=session.global_step)

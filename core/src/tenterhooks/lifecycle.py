@@ -14,7 +14,7 @@ from tenterhooks.fetches import Feeds, Fetches
 from tenterhooks.graph import Graph, get_default_graph
 from tenterhooks.hooks import RunMetadata, SessionRunArgs, SessionRunContext
 from tenterhooks.merged_run import MergedRun
-from tenterhooks.plugins import log_unused, make_hook
+from tenterhooks.plugins import log_unused, make_hooks
 from tenterhooks.registry import HookRegistry
 from tenterhooks.session import Session
 from tenterhooks.step_fn import StepContext, check_step_fn
@@ -60,7 +60,7 @@ class HookedSession:
         self._completed_runs = 0
         self._closed = False
         self._frozen = False
-        self._hooks = [make_hook(hook) if isinstance(hook, str) else hook for hook in hooks]
+        self._hooks = make_hooks(hooks)
         self._registry = HookRegistry(self._hooks, self._stops)
         self._claim_hooks()
         log_unused(adapter.hook for adapter in self._registry.adapters)

@@ -24,6 +24,7 @@ __all__ = [
     "load_default",
     "log_unused",
     "make_hook",
+    "make_hooks",
     "plugin_of",
     "refresh",
 ]
@@ -134,6 +135,18 @@ def make_hook(name: str, **options: Any) -> Any:
     except Exception as error:
         error.add_note(f"while making hook {plugin} with {options}")
         raise
+
+
+def make_hooks(hooks: Iterable[object]) -> list[object]:
+    """The hooks of a list in which some are given by their short names.
+
+    Raises:
+        TypeError: It is one string.
+        PluginError: A named plugin is missing, claimed twice or broken, or needs options.
+    """
+    if isinstance(hooks, str):
+        raise TypeError(f"hooks is a list of hooks and short names, not one string: pass [{hooks!r}]")
+    return [make_hook(hook) if isinstance(hook, str) else hook for hook in hooks]
 
 
 def _check_options(plugin: Plugin, factory: Callable[..., Any], options: dict[str, Any]) -> None:

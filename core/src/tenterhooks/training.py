@@ -8,7 +8,7 @@ from typing import Any
 from tenterhooks.creators import ChiefSessionCreator, SessionCreator, WorkerSessionCreator
 from tenterhooks.graph import Graph
 from tenterhooks.monitored_session import MonitoredSession
-from tenterhooks.plugins import make_hook
+from tenterhooks.plugins import make_hook, make_hooks
 
 __all__ = ["MonitoredTrainingSession"]
 
@@ -66,13 +66,11 @@ def MonitoredTrainingSession(  # noqa: N802 - TensorFlow's name.
         PluginError: A plugin that is asked for is missing, broken or claimed twice.
         CheckpointError: The checkpoints cannot be restored, or the folder cannot be written.
     """
-    if isinstance(hooks, str) or isinstance(chief_only_hooks, str):
-        raise TypeError("hooks is a list of hooks or short names, not one string")
-    active = list(hooks)
+    active = make_hooks(hooks)
     creator: SessionCreator
     if is_chief:
         creator = ChiefSessionCreator(graph, checkpoint_dir)
-        defaults: list[object] = [*chief_only_hooks]
+        defaults: list[object] = make_hooks(chief_only_hooks)
         if log_step_count_steps:
             defaults.append(make_hook("step-counter", every_n_steps=log_step_count_steps))
         if save_summaries_steps or save_summaries_secs:

@@ -3,14 +3,14 @@
 import json
 import re
 import struct
-from collections import OrderedDict, namedtuple
+from collections import OrderedDict
 from enum import IntEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
@@ -64,11 +64,14 @@ values = st.recursive(
 )
 
 
+# The first example of all pays for Hypothesis' table of characters.
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.dictionaries(text, values, max_size=3))
 def test_any_state_comes_back(state: dict[str, Any]) -> None:
     assert bits(there_and_back(state)) == bits(state)
 
 
+@settings(deadline=None)
 @given(arrays)
 def test_any_array_comes_back(array: NDArray[Any]) -> None:
     assert bits(of_one(array)) == bits(array)
@@ -154,14 +157,24 @@ def test_array_names_are_valid_unicode() -> None:
     assert [name.encode() for name in kept] == [b"\\ud800"]
 
 
-@pytest.mark.parametrize("value", [0, -1, 2**53, 2**53 + 1, -(2**64), 10**5000, -(10**5000)], ids=lambda v: v.bit_length())
+@pytest.mark.parametrize(
+    "value", [0, -1, 2**53, 2**53 + 1, -(2**64), 10**5000, -(10**5000)], ids=lambda v: v.bit_length()
+)
 def test_int_of_any_size_comes_back(value: int) -> None:
     assert bits(of_one(value)) == bits(value)
 
 
 @pytest.mark.parametrize(
     "value",
-    [-0.0, 5e-324, 0.1, float("inf"), float("-inf"), float("nan"), struct.unpack(">d", b"\xff\xf8" + bytes(5) + b"\x07")[0]],
+    [
+        -0.0,
+        5e-324,
+        0.1,
+        float("inf"),
+        float("-inf"),
+        float("nan"),
+        struct.unpack(">d", b"\xff\xf8" + bytes(5) + b"\x07")[0],
+    ],
 )
 def test_float_comes_back_bit_for_bit(value: float) -> None:
     assert bits(of_one(value)) == bits(value)
@@ -232,8 +245,13 @@ def test_value_that_stands_twice_is_no_cycle() -> None:
     assert of_one([shared, shared]) == [[1], [1]]
 
 
-Point = namedtuple("Point", "x y")
-Colour = IntEnum("Colour", "RED")
+class Point(NamedTuple):
+    x: int
+    y: int
+
+
+class Colour(IntEnum):
+    RED = 1
 
 
 class Stateful:
@@ -249,11 +267,11 @@ class Stateful:
         (1j, "builtins.complex", "numpy.complex128"),
         (Point(1, 2), "Point", "save `tuple` of it"),
         (OrderedDict(a=1), "collections.OrderedDict", "save `dict` of it"),
-        (Colour["RED"], "Colour", "save `int` of it"),
+        (Colour.RED, "Colour", "save `int` of it"),
         (Stateful(), "Stateful", "save its `state_dict()`"),
         (np.ma.masked_array([1], [True]), "MaskedArray", "its `data` and its `mask`"),
         (np.zeros((2, 2)).view(np.matrix), "matrix", "numpy.asarray"),
-        ({(1, 2): 3}, "has a key that is a builtins.tuple", "save `tuple`"),
+        ({(1, 2): 3}, "has a key that is a builtins.tuple", "give it a key that is a string"),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -262,12 +280,11 @@ def test_other_value_is_refused_with_its_place_and_what_to_do(value: object, kin
     with pytest.raises(CheckpointError, match=r"^variables/w/\[3\] ") as caught:
         _codec.encode({"variables": {"w": [0, 1, 2, value]}})
     assert kind in str(caught.value)
-    if kind != "has a key that is a builtins.tuple":
-        assert advice in str(caught.value)
+    assert advice in str(caught.value)
 
 
 def test_object_array_is_refused_with_its_place() -> None:
-    with pytest.raises(CheckpointError, match="^hooks/nan/table is an array of object.* Python objects.*astype"):
+    with pytest.raises(CheckpointError, match=r"^hooks/nan/table is an array of object.* Python objects.*astype"):
         _codec.encode({"hooks": {"nan": {"table": np.array([None, {}], object)}}})
 
 
@@ -281,7 +298,7 @@ def test_type_that_numpy_takes_for_bytes_is_refused(monkeypatch: pytest.MonkeyPa
 
     # As bfloat16 of another package does, the type describes itself as one of NumPy's.
     monkeypatch.setattr(_dtypes, "_describe", lambda dtype: "<V2")
-    with pytest.raises(CheckpointError, match="^w is an array of complex64.*NumPy alone does not know it"):
+    with pytest.raises(CheckpointError, match=r"^w is an array of complex64.*NumPy alone does not know it"):
         _codec.encode({"w": np.zeros(1, np.complex64)})
 
 
@@ -308,7 +325,7 @@ def test_deepest_state_allowed_comes_back(kind: str) -> None:
 @pytest.mark.parametrize("kind", ["list", "tuple", "dict", "pairs"])
 @pytest.mark.parametrize("levels", [_codec.MAX_DEPTH, 10_000])
 def test_deeper_state_is_refused(kind: str, levels: int) -> None:
-    with pytest.raises(CheckpointError, match="^value/.* is nested more than 100 levels deep"):
+    with pytest.raises(CheckpointError, match=r"^value/.* is nested more than 100 levels deep"):
         _codec.encode({"value": nested(levels, kind)})
 
 

@@ -124,7 +124,7 @@ class _Encoder:
         pairs = []
         for key, entry in value.items():
             if type(key) not in _SCALAR_KEYS and not isinstance(key, np.generic):
-                raise refusal(key, path, verb="has a key that is")
+                raise refusal(key, path, key=True)
             there = below(path, key if type(key) is str else repr(key))
             pairs.append([self.encode(key, there), self.encode(entry, there)])
         return {"$dict": pairs}

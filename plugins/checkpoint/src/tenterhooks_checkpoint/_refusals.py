@@ -17,10 +17,12 @@ def place(path: str) -> str:
     return path.encode("utf-8", "backslashreplace").decode() or "the state"
 
 
-def refusal(value: object, path: str, *, verb: str = "is", why: str = "") -> CheckpointError:
-    """The error for a value of a type that a checkpoint cannot hold, with the type that would do."""
+def refusal(value: object, path: str, *, key: bool = False, why: str = "") -> CheckpointError:
+    """The error for a value, or a key of the dict at that place, whose type a checkpoint cannot hold."""
     kind = type(value)
-    if isinstance(value, np.ma.MaskedArray):
+    if key:
+        advice = "give it a key that is a string or another scalar of these"
+    elif isinstance(value, np.ma.MaskedArray):
         advice = "save its `data` and its `mask`"
     elif isinstance(value, np.ndarray):
         advice = "save `numpy.asarray` of it"
@@ -32,7 +34,7 @@ def refusal(value: object, path: str, *, verb: str = "is", why: str = "") -> Che
         bases = [base for base in (int, float, str, bytes, list, tuple, dict) if isinstance(value, base)]
         advice = f"save `{bases[0].__name__}` of it" if bases else "save it as one of these"
     return CheckpointError(
-        f"{place(path)} {verb} a {kind.__module__}.{kind.__qualname__}, which a checkpoint cannot hold{why}. It "
+        f"{place(path)} {'has a key that is' if key else 'is'} a {kind.__module__}.{kind.__qualname__}, which a checkpoint cannot hold{why}. It "
         "holds NumPy arrays and scalars, bool, int, float, str, bytes, None, and lists, tuples and dicts of them: "
         f"{advice}"
     )

@@ -1,0 +1,223 @@
+"""What a hook is given, and what it returns."""
+
+from typing import Any
+
+import pytest
+
+import tenterhooks as th
+
+from .recorders import Recorder, counting_graph, training
+
+
+def test_args_ask_for_nothing_by_default() -> None:
+    args = th.SessionRunArgs()
+    assert (args.fetches, args.feed_dict, args.options) == (None, None, None)
+
+
+def test_args_take_fetches_feeds_and_options_by_position() -> None:
+    args = th.SessionRunArgs("w", {"x": 3.0}, {"trace": True})
+    assert (args.fetches, args.feed_dict, args.options) == ("w", {"x": 3.0}, {"trace": True})
+
+
+def test_args_show_what_they_hold() -> None:
+    assert repr(th.SessionRunArgs("w", {"x": 3.0})) == "SessionRunArgs('w', feed_dict={'x': 3.0}, options=None)"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [th.SessionRunArgs(), th.RunMetadata(), th.SessionRunValues(None, {}, th.RunMetadata())],
+    ids=lambda g: type(g),
+)
+def test_what_passes_between_hooks_and_session_takes_no_further_attribute(given: Any) -> None:
+    with pytest.raises(AttributeError):
+        given.result = 1
+
+
+def test_a_run_context_takes_no_further_attribute() -> None:
+    def misspell(context: Any) -> None:
+        context.stop = True
+
+    session = training(Recorder("a", before_run=misspell))
+    with pytest.raises(AttributeError):
+        session.run("train")
+    session.close()
+
+
+def test_the_stages_of_the_base_class_do_nothing() -> None:
+    hook: Any = th.SessionRunHook()
+    results = [hook.begin(None), hook.after_create_session(None, None), hook.before_run(None)]
+    assert [*results, hook.after_run(None, None), hook.end(None), hook.on_exception(None, None)] == [None] * 6
+
+
+def test_the_context_has_what_the_caller_asked_for() -> None:
+    seen = []
+    with training(Recorder("a", before_run=lambda context: seen.append(context.original_args))) as session:
+        session.run(["train"], {"x": 3.0}, {"trace": True})
+    assert (seen[0].fetches, seen[0].feed_dict, seen[0].options) == (["train"], {"x": 3.0}, {"trace": True})
+
+
+def test_the_caller_is_not_shown_what_hooks_ask_for() -> None:
+    seen = []
+    asking = Recorder("a", before_run=lambda context: th.SessionRunArgs("w", {"x": 3.0}))
+    with training(
+        asking, Recorder("b", after_run=lambda context, values: seen.append(context.original_args))
+    ) as session:
+        session.run("train")
+    assert (seen[0].fetches, seen[0].feed_dict) == ("train", None)
+
+
+def test_one_context_is_shared_by_all_hooks_and_both_stages_of_a_run() -> None:
+    seen: list[th.SessionRunContext] = []
+    hooks = [
+        Recorder(name, before_run=seen.append, after_run=lambda c, values: seen.append(c))
+        for name in "ab"
+    ]
+    with training(*hooks) as session:
+        session.run("train")
+    assert len(seen) == 4
+    assert all(context is seen[0] for context in seen)
+
+
+def test_each_run_has_a_context_of_its_own() -> None:
+    seen: list[th.SessionRunContext] = []
+    with training(Recorder("a", before_run=seen.append)) as session:
+        session.run("train")
+        session.run("train")
+    assert seen[0] is not seen[1]
+
+
+def test_a_run_of_the_contexts_session_calls_no_hooks() -> None:
+    results = []
+    hook = Recorder("a", before_run=lambda context: results.append(context.session.run("w")))
+    with training(hook) as session:
+        session.run("train")
+    assert (results, hook.stages.count("before_run")) == ([0.0], 1)
+
+
+def test_stop_requested_is_false_as_long_as_nobody_asked() -> None:
+    seen: list[bool] = []
+    hook = Recorder(
+        "a",
+        before_run=lambda context: seen.append(context.stop_requested),
+        after_run=lambda context, values: seen.append(context.stop_requested),
+    )
+    with training(hook) as session:
+        session.run("train")
+    assert seen == [False, False]
+
+
+def test_later_hooks_see_that_a_stop_was_requested_in_before_run() -> None:
+    seen: list[bool] = []
+    stopper = Recorder("a", before_run=lambda context: context.request_stop())
+    with training(stopper, Recorder("b", before_run=lambda context: seen.append(context.stop_requested))) as session:
+        session.run("train")
+    assert seen == [True]
+
+
+def test_later_hooks_see_that_a_stop_was_requested_in_after_run() -> None:
+    seen: list[bool] = []
+    stopper = Recorder("a", after_run=lambda context, values: context.request_stop())
+    watcher = Recorder("b", after_run=lambda context, values: seen.append(context.stop_requested))
+    with training(stopper, watcher) as session:
+        session.run("train")
+    assert seen == [True]
+
+
+def test_the_step_is_that_before_the_update_in_before_run_and_that_after_it_in_after_run() -> None:
+    steps: list[int] = []
+    hook = Recorder(
+        "a",
+        before_run=lambda context: steps.append(context.session.global_step),
+        after_run=lambda context, values: steps.append(context.session.global_step),
+    )
+    with training(hook) as session:
+        session.run("train")
+        session.run("train")
+    assert steps == [0, 1, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("fetches", "results"),
+    [
+        ("w", 0.0),
+        (["w"], [0.0]),
+        (("w", "x"), (0.0, 1.0)),
+        ({"a": "w", "b": ["x", {"c": "y"}]}, {"a": 0.0, "b": [1.0, {"c": 2.0}]}),
+        ([], []),
+    ],
+)
+def test_results_have_the_shape_of_what_was_asked_for(fetches: Any, results: Any) -> None:
+    seen = []
+    hook = Recorder(
+        "a",
+        before_run=lambda context: th.SessionRunArgs(fetches),
+        after_run=lambda context, values: seen.append(values.results),
+    )
+    with training(hook) as session:
+        session.run("train")
+    assert seen == [results]
+
+
+def test_nodes_may_be_asked_for_in_place_of_names() -> None:
+    graph = counting_graph()
+    seen = []
+    hook = Recorder(
+        "a",
+        before_run=lambda context: th.SessionRunArgs(graph["double_x"]),
+        after_run=lambda context, values: seen.append(values.results),
+    )
+    with th.MonitoredSession(graph=graph, hooks=[hook]) as session:
+        session.run("train")
+    assert seen == [2.0]
+
+
+@pytest.mark.parametrize("asked", [None, th.SessionRunArgs(), th.SessionRunArgs(feed_dict={"x": 3.0})])
+def test_a_hook_that_asked_for_nothing_gets_none(asked: th.SessionRunArgs | None) -> None:
+    seen = []
+    hook = Recorder(
+        "a", before_run=lambda context: asked, after_run=lambda context, values: seen.append(values.results)
+    )
+    with training(hook) as session:
+        session.run("train")
+    assert seen == [None]
+
+
+def test_a_hook_may_ask_for_something_else_in_each_run() -> None:
+    wishes = iter(["w", None, "x"])
+    seen = []
+    hook = Recorder(
+        "a",
+        before_run=lambda context: th.SessionRunArgs(next(wishes)),
+        after_run=lambda context, values: seen.append(values.results),
+    )
+    with training(hook) as session:
+        for _ in range(3):
+            session.run("train")
+    assert seen == [0.0, None, 1.0]
+
+
+def test_on_exception_may_call_end() -> None:
+    class Closing(th.SessionRunHook):
+        ended: th.Session | None = None
+
+        def end(self, session: th.Session) -> None:
+            self.ended = session
+
+        def on_exception(self, session: th.Session | None, exception: BaseException) -> None:
+            assert session is not None
+            self.end(session)
+
+    hook = Closing()
+    with pytest.raises(ValueError, match="body"), training(hook) as session:
+        raw = session.raw_session()
+        raise ValueError("body")
+    assert hook.ended is raw
+
+
+def test_an_override_may_call_the_base_class() -> None:
+    class Polite(th.SessionRunHook):
+        def before_run(self, run_context: th.SessionRunContext) -> th.SessionRunArgs | None:
+            return super().before_run(run_context)
+
+    with training(Polite()) as session:
+        assert session.run("w") == 0.0

@@ -1,0 +1,752 @@
+"""What the default saver promises: what is listed is whole, the newest whole one is restored, N are kept."""
+
+import itertools
+import json
+import logging
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from tenterhooks import Checkpoint, CheckpointError
+from tenterhooks_checkpoint.saver import Saver
+
+FILES = ["arrays.safetensors", "manifest.json", "state.json"]
+
+posix = pytest.mark.skipif(os.name == "nt", reason="POSIX only")
+
+
+def state(step: int) -> dict[str, Any]:
+    return {"variables": {"w": np.full(4, float(step))}, "global_step": step}
+
+
+def save(directory: Path, *steps: int, max_to_keep: int | None = None) -> list[Checkpoint]:
+    saver = Saver(directory, max_to_keep=max_to_keep)
+    return [saver.save(state(step), step=step) for step in steps]
+
+
+def restored_step(directory: Path) -> int:
+    found = Saver(directory).restore()
+    assert found is not None
+    checkpoint, restored = found
+    assert restored["global_step"] == checkpoint.step
+    assert restored["variables"]["w"].tolist() == [checkpoint.step] * 4
+    return checkpoint.step
+
+
+def names(directory: Path) -> list[str]:
+    return sorted(path.name for path in directory.iterdir())
+
+
+def flip(path: Path, position: int, mask: int = 1) -> None:
+    content = bytearray(path.read_bytes())
+    content[position] ^= mask
+    path.write_bytes(content)
+
+
+def edit_manifest(checkpoint: Checkpoint, **changes: Any) -> None:
+    path = checkpoint.path / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+def python(code: str, *args: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", code, *map(str, args)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+# Saving and restoring.
+
+
+def test_what_was_saved_is_restored(tmp_path: Path) -> None:
+    checkpoint = Saver(tmp_path).save({"a": [1, (2, None)], "w": np.arange(3)}, step=7)
+    found = Saver(tmp_path).restore()
+    assert found is not None
+    assert found[0] == checkpoint
+    assert found[1]["a"] == [1, (2, None)]
+    assert found[1]["w"].tolist() == [0, 1, 2]
+
+
+@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.dictionaries(st.text(st.characters(), max_size=5), st.text(st.characters()) | st.integers() | st.floats()))
+def test_any_names_and_values_survive_the_files(
+    tmp_path_factory: pytest.TempPathFactory, entries: dict[str, Any]
+) -> None:
+    arrays = {f"{name}/array": np.array([index]) for index, name in enumerate(entries)}
+    directory = tmp_path_factory.mktemp("checkpoints")
+    Saver(directory).save({**entries, **arrays}, step=0)
+    found = Saver(directory).restore()
+    assert found is not None
+    restored = found[1]
+    assert {name: restored.pop(name).tolist() for name in arrays} == {
+        name: array.tolist() for name, array in arrays.items()
+    }
+    assert repr(restored) == repr({name: entry for name, entry in entries.items() if name not in arrays})
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.ones((2, 3), np.float16),
+        np.zeros((0, 3)),
+        np.array(1.5),
+        np.arange(4, dtype=">i4")[::2],
+        np.ones(2, np.complex64),
+        np.array(["2020"], "M8[s]"),
+        np.array([(1, "a")], [("n", "i1"), ("s", "U2")]),
+    ],
+    ids=lambda array: f"{array.dtype} {array.shape}",
+)
+def test_array_survives_the_files(tmp_path: Path, array: NDArray[Any]) -> None:
+    Saver(tmp_path).save({"w": array}, step=0)
+    found = Saver(tmp_path).restore()
+    assert found is not None
+    restored = found[1]["w"]
+    assert (restored.dtype, restored.shape, restored.tobytes()) == (array.dtype, array.shape, array.tobytes())
+
+
+def test_restored_arrays_are_ones_own(tmp_path: Path) -> None:
+    save(tmp_path, 1)
+    found = Saver(tmp_path).restore()
+    assert found is not None
+    found[1]["variables"]["w"][:] = 9
+    assert restored_step(tmp_path) == 1
+
+
+def test_a_checkpoint_is_a_folder_of_three_files(tmp_path: Path) -> None:
+    (checkpoint,) = save(tmp_path, 20)
+    assert checkpoint == Checkpoint(path=tmp_path / "checkpoint-1-step-20", step=20, sequence=1)
+    assert names(tmp_path) == ["checkpoint-1-step-20"]
+    assert names(checkpoint.path) == FILES
+
+
+def test_manifest_says_what_the_files_are(tmp_path: Path) -> None:
+    (checkpoint,) = save(tmp_path, 20)
+    manifest = json.loads((checkpoint.path / "manifest.json").read_text())
+    files = manifest.pop("files")
+    assert manifest == {"format": 1, "step": 20, "sequence": 1, "checksum": "crc32"}
+    assert {name: entry["size"] for name, entry in files.items()} == {
+        name: (checkpoint.path / name).stat().st_size for name in ("arrays.safetensors", "state.json")
+    }
+
+
+def test_arrays_are_read_by_the_safetensors_library(tmp_path: Path) -> None:
+    from safetensors.numpy import load_file
+
+    (checkpoint,) = save(tmp_path, 3)
+    assert load_file(checkpoint.path / "arrays.safetensors")["variables/w"].tolist() == [3.0] * 4
+
+
+@posix
+def test_files_get_the_mode_that_the_umask_asks_for(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        (checkpoint,) = save(tmp_path, 1)
+    finally:
+        os.umask(before)
+    modes = {name: stat.S_IMODE((checkpoint.path / name).stat().st_mode) for name in FILES}
+    assert modes == dict.fromkeys(FILES, 0o640)
+
+
+def test_folder_is_made_by_the_first_save(tmp_path: Path) -> None:
+    saver = Saver(tmp_path / "runs" / "a")
+    assert names(tmp_path) == []
+    saver.save(state(1), step=1)
+    assert restored_step(tmp_path / "runs" / "a") == 1
+
+
+def test_folder_given_as_a_string(tmp_path: Path) -> None:
+    assert Saver(str(tmp_path)).save(state(1), step=1).path == tmp_path / "checkpoint-1-step-1"
+
+
+def test_numpy_step_is_a_step(tmp_path: Path) -> None:
+    step: Any = np.int64(5)
+    assert Saver(tmp_path).save(state(5), step=step).step == 5
+    assert restored_step(tmp_path) == 5
+
+
+def test_negative_step_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="at least 0, not -1"):
+        Saver(tmp_path).save({}, step=-1)
+
+
+def test_state_that_cannot_be_saved_leaves_nothing(tmp_path: Path) -> None:
+    save(tmp_path, 1)
+    with pytest.raises(CheckpointError, match="^variables/w is a builtins.set"):
+        Saver(tmp_path).save({"variables": {"w": {1}}}, step=2)
+    assert names(tmp_path) == ["checkpoint-1-step-1"]
+
+
+def test_safetensors_is_not_imported_before_it_is_used() -> None:
+    done = python("import sys, tenterhooks_checkpoint; print('safetensors' in sys.modules)")
+    assert done.stdout == "False\n", done.stderr
+
+
+# Nothing there.
+
+
+def test_empty_folder_restores_none(tmp_path: Path) -> None:
+    assert Saver(tmp_path).restore() is None
+
+
+def test_missing_folder_restores_none_and_is_not_made(tmp_path: Path) -> None:
+    saver = Saver(tmp_path / "runs")
+    assert saver.restore() is None
+    assert saver.list() == []
+    assert saver.latest() is None
+    assert names(tmp_path) == []
+
+
+def test_other_files_are_no_checkpoints(tmp_path: Path) -> None:
+    for name in (
+        "events.out",
+        "checkpoint",
+        "checkpoint-1",
+        "checkpoint-x-step-1",
+        "checkpoint-1-step-1.bak",
+        ".tmp-x",
+    ):
+        (tmp_path / name).mkdir()
+    assert Saver(tmp_path).restore() is None
+
+
+# Order.
+
+
+def test_order_is_that_of_the_commits_and_not_of_the_steps(tmp_path: Path) -> None:
+    save(tmp_path, 100, 9, 50)
+    assert [checkpoint.step for checkpoint in Saver(tmp_path).list()] == [100, 9, 50]
+    assert restored_step(tmp_path) == 50
+
+
+def test_numbers_are_not_compared_as_text(tmp_path: Path) -> None:
+    save(tmp_path, *range(12))
+    assert [checkpoint.sequence for checkpoint in Saver(tmp_path).list()] == list(range(1, 13))
+    assert restored_step(tmp_path) == 11
+
+
+def test_latest_is_the_last_of_the_list(tmp_path: Path) -> None:
+    save(tmp_path, 5, 4)
+    assert Saver(tmp_path).latest() == Saver(tmp_path).list()[-1]
+
+
+def test_one_step_can_be_saved_again(tmp_path: Path) -> None:
+    first, second = save(tmp_path, 5, 5)
+    assert (first.sequence, second.sequence) == (1, 2)
+    assert Saver(tmp_path).list() == [first, second]
+
+
+def test_sequence_goes_on_after_one_that_is_not_whole(tmp_path: Path) -> None:
+    *_, last = save(tmp_path, 1, 2)
+    (last.path / "manifest.json").unlink()
+    (third,) = save(tmp_path, 3)
+    assert third.sequence == 3
+
+
+def test_savers_of_one_folder_take_turns(tmp_path: Path) -> None:
+    threads = [threading.Thread(target=save, args=(tmp_path, *range(5))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [checkpoint.sequence for checkpoint in Saver(tmp_path).list()] == list(range(1, 21))
+
+
+def test_name_that_another_process_takes_first_is_left_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = tmp_path / "other"
+    save(other, 7)
+    directory = tmp_path / "runs"
+    rename = Path.rename
+
+    def outrun(self: Path, target: Path) -> Path:
+        monkeypatch.undo()
+        shutil.copytree(other / "checkpoint-1-step-7", target)
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", outrun)
+    checkpoint = Saver(directory).save(state(7), step=7)
+    assert checkpoint.sequence == 2
+    assert [found.sequence for found in Saver(directory).list()] == [1, 2]
+
+
+# What is kept.
+
+
+def test_last_n_are_kept(tmp_path: Path) -> None:
+    save(tmp_path, 10, 20, 30, 40, max_to_keep=2)
+    assert names(tmp_path) == ["checkpoint-3-step-30", "checkpoint-4-step-40"]
+
+
+def test_five_are_kept_by_default(tmp_path: Path) -> None:
+    saver = Saver(tmp_path)
+    for step in range(7):
+        saver.save(state(step), step=step)
+    assert [checkpoint.step for checkpoint in saver.list()] == [2, 3, 4, 5, 6]
+
+
+def test_none_keeps_all(tmp_path: Path) -> None:
+    save(tmp_path, *range(7), max_to_keep=None)
+    assert len(Saver(tmp_path).list()) == 7
+
+
+def test_keep_one_keeps_the_newest(tmp_path: Path) -> None:
+    save(tmp_path, 30, 20, 10, max_to_keep=1)
+    assert names(tmp_path) == ["checkpoint-3-step-10"]
+
+
+def test_checkpoints_of_an_earlier_saver_count(tmp_path: Path) -> None:
+    save(tmp_path, 1, 2, 3)
+    save(tmp_path, 4, max_to_keep=2)
+    assert [checkpoint.step for checkpoint in Saver(tmp_path).list()] == [3, 4]
+
+
+def test_one_that_is_not_whole_neither_counts_nor_goes(tmp_path: Path) -> None:
+    _, torn, _ = save(tmp_path, 1, 2, 3)
+    (torn.path / "state.json").unlink()
+    save(tmp_path, 4, max_to_keep=2)
+    assert [checkpoint.step for checkpoint in Saver(tmp_path).list()] == [3, 4]
+    assert torn.path.exists()
+
+
+def test_nothing_else_in_the_folder_is_deleted(tmp_path: Path) -> None:
+    (tmp_path / "events.out").write_text("events")
+    (tmp_path / "checkpoint-best").mkdir()
+    save(tmp_path, 1, 2, max_to_keep=1)
+    assert names(tmp_path) == ["checkpoint-2-step-2", "checkpoint-best", "events.out"]
+
+
+def test_nothing_is_deleted_before_the_new_one_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save(tmp_path, 1)
+    seen: list[list[str]] = []
+    rmtree = shutil.rmtree
+
+    def watch(path: Path, *args: Any, **options: Any) -> None:
+        seen.append(names(tmp_path))
+        rmtree(path, *args, **options)
+
+    monkeypatch.setattr(shutil, "rmtree", watch)
+    save(tmp_path, 2, max_to_keep=1)
+    ((hidden, new),) = seen
+    assert hidden.startswith(".tmp-")
+    assert new == "checkpoint-2-step-2"
+
+
+def test_failed_save_deletes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save(tmp_path, 1)
+
+    def fail(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(CheckpointError):
+        save(tmp_path, 2, max_to_keep=1)
+    assert names(tmp_path) == ["checkpoint-1-step-1"]
+
+
+def test_one_that_cannot_be_deleted_is_said_and_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    save(tmp_path, 1)
+    rename = Path.rename
+
+    def busy(self: Path, target: Path) -> Path:
+        if self.name == "checkpoint-1-step-1":
+            raise PermissionError(13, "in use")
+        return rename(self, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", busy)
+        save(tmp_path, 2, max_to_keep=1)
+    assert "cannot delete" in caplog.text
+    assert "checkpoint-1-step-1" in caplog.text
+    save(tmp_path, 3, max_to_keep=1)
+    assert names(tmp_path) == ["checkpoint-3-step-3"]
+
+
+@pytest.mark.parametrize("number", [0, -1])
+def test_keeping_none_is_refused(tmp_path: Path, number: int) -> None:
+    with pytest.raises(ValueError, match="at least 1, or None"):
+        Saver(tmp_path, max_to_keep=number)
+
+
+# What is not whole.
+
+DAMAGE: dict[str, Callable[[Checkpoint], object]] = {
+    "arrays truncated": lambda c: os.truncate(c.path / "arrays.safetensors", 20),
+    "arrays empty": lambda c: os.truncate(c.path / "arrays.safetensors", 0),
+    "arrays missing": lambda c: (c.path / "arrays.safetensors").unlink(),
+    "state truncated": lambda c: os.truncate(c.path / "state.json", 3),
+    "state missing": lambda c: (c.path / "state.json").unlink(),
+    "manifest truncated": lambda c: os.truncate(c.path / "manifest.json", 30),
+    "manifest empty": lambda c: os.truncate(c.path / "manifest.json", 0),
+    "manifest missing": lambda c: (c.path / "manifest.json").unlink(),
+    "manifest of zeros": lambda c: (c.path / "manifest.json").write_bytes(bytes(100)),
+    "manifest nested": lambda c: (c.path / "manifest.json").write_text("[" * 100_000),
+    "manifest no object": lambda c: (c.path / "manifest.json").write_text("[]"),
+    "manifest a folder": lambda c: ((c.path / "manifest.json").unlink(), (c.path / "manifest.json").mkdir()),
+    "no size": lambda c: edit_manifest(c, files={"arrays.safetensors": {}, "state.json": {}}),
+    "another step": lambda c: edit_manifest(c, step=3),
+    "another sequence": lambda c: edit_manifest(c, sequence=9),
+    "a newer format": lambda c: edit_manifest(c, format=2),
+    "another checksum": lambda c: edit_manifest(c, checksum="xxh3"),
+    "more files": lambda c: edit_manifest(c, files={"arrays.safetensors": {}, "state.json": {}, "../../secret": {}}),
+    "a file": lambda c: (shutil.rmtree(c.path), c.path.write_text("")),
+    "an empty folder": lambda c: (shutil.rmtree(c.path), c.path.mkdir()),
+}
+
+GARBLED: dict[str, Callable[[Checkpoint], object]] = {
+    "arrays garbled": lambda c: flip(c.path / "arrays.safetensors", -1),
+    "arrays' header garbled": lambda c: flip(c.path / "arrays.safetensors", 10),
+    "state garbled": lambda c: flip(c.path / "state.json", 5),
+}
+
+
+@pytest.mark.parametrize("damage", [*DAMAGE.values(), *GARBLED.values()], ids=[*DAMAGE, *GARBLED])
+def test_one_that_is_not_whole_is_passed_over_with_a_word(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, damage: Callable[[Checkpoint], object]
+) -> None:
+    *_, newest = save(tmp_path, 1, 2)
+    damage(newest)
+    assert restored_step(tmp_path) == 1
+    (record,) = caplog.records
+    assert record.levelno == logging.WARNING
+    assert str(newest.path) in record.getMessage()
+    assert "not whole: " in record.getMessage()
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_one_that_is_not_whole_is_not_listed(tmp_path: Path, damage: Callable[[Checkpoint], object]) -> None:
+    first, newest = save(tmp_path, 1, 2)
+    damage(newest)
+    assert Saver(tmp_path).list() == [first]
+    assert Saver(tmp_path).latest() == first
+
+
+@pytest.mark.parametrize("damage", [*DAMAGE.values(), *GARBLED.values()], ids=[*DAMAGE, *GARBLED])
+def test_folder_with_none_whole_is_an_error_that_says_why(
+    tmp_path: Path, damage: Callable[[Checkpoint], object]
+) -> None:
+    (only,) = save(tmp_path, 2)
+    damage(only)
+    with pytest.raises(CheckpointError, match=r"no checkpoint in .* is whole .*checkpoint-1-step-2: .*move these away"):
+        Saver(tmp_path).restore()
+
+
+@pytest.mark.parametrize("damage", [*DAMAGE.values(), *GARBLED.values()], ids=[*DAMAGE, *GARBLED])
+def test_named_one_that_is_not_whole_is_an_error(tmp_path: Path, damage: Callable[[Checkpoint], object]) -> None:
+    _, newest = save(tmp_path, 1, 2)
+    damage(newest)
+    with pytest.raises(CheckpointError, match=r"cannot restore .*checkpoint-2-step-2: ") as caught:
+        Saver(tmp_path).restore(newest)
+    assert caught.value.__cause__ is not None
+
+
+@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.sampled_from(FILES), st.integers(0), st.integers(0, 7))
+def test_any_bit_that_flips_is_found_or_changes_nothing(
+    tmp_path_factory: pytest.TempPathFactory, name: str, place: int, bit: int
+) -> None:
+    directory = tmp_path_factory.mktemp("checkpoints")
+    _, newest = save(directory, 1, 2)
+    path = newest.path / name
+    flip(path, place % path.stat().st_size, 1 << bit)
+    assert restored_step(directory) in (1, 2)
+
+
+def test_newest_passed_over_does_not_hide_the_older(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    _, second, third = save(tmp_path, 1, 2, 3)
+    for checkpoint in (second, third):
+        flip(checkpoint.path / "state.json", 3)
+    assert restored_step(tmp_path) == 1
+    assert [third.path.name in caplog.messages[0], second.path.name in caplog.messages[1]] == [True, True]
+
+
+def test_older_one_can_be_named(tmp_path: Path) -> None:
+    first, _ = save(tmp_path, 1, 2)
+    found = Saver(tmp_path).restore(first)
+    assert found is not None
+    assert found[0] == first
+    assert found[1]["global_step"] == 1
+
+
+def test_one_of_another_folder_can_be_named(tmp_path: Path) -> None:
+    (other,) = save(tmp_path / "a", 1)
+    found = Saver(tmp_path / "b").restore(other)
+    assert found is not None
+    assert found[1]["global_step"] == 1
+
+
+def test_named_one_that_is_gone_is_an_error(tmp_path: Path) -> None:
+    (gone,) = save(tmp_path, 1)
+    shutil.rmtree(gone.path)
+    with pytest.raises(CheckpointError, match=r"manifest.json is missing"):
+        Saver(tmp_path).restore(gone)
+
+
+@posix
+@pytest.mark.parametrize("name", FILES)
+def test_file_that_is_a_link_is_not_followed(tmp_path: Path, name: str) -> None:
+    (checkpoint,) = save(tmp_path / "runs", 1)
+    outside = tmp_path / "outside"
+    (checkpoint.path / name).rename(outside)
+    (checkpoint.path / name).symlink_to(outside)
+    with pytest.raises(CheckpointError, match="is no regular file"):
+        Saver(tmp_path / "runs").restore()
+
+
+@posix
+def test_folder_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
+    (checkpoint,) = save(tmp_path / "a", 1)
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / checkpoint.path.name).symlink_to(checkpoint.path)
+    assert Saver(tmp_path / "b").list() == []
+
+
+def test_one_that_is_deleted_meanwhile_is_no_matter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    from tenterhooks_checkpoint import _folder
+
+    save(tmp_path, 1)
+    read = _folder.read
+
+    def overtaken(checkpoint: Checkpoint) -> dict[str, Any]:
+        if checkpoint.step == 1:
+            save(tmp_path, 2, max_to_keep=1)
+        return read(checkpoint)
+
+    monkeypatch.setattr(_folder, "read", overtaken)
+    assert restored_step(tmp_path) == 2
+    assert caplog.messages == []
+
+
+# Folders that cannot be written or read.
+
+
+def test_folder_that_cannot_be_made_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    directory = tmp_path / "file" / "runs"
+    with pytest.raises(CheckpointError, match="cannot save step 3 in .*Check that it is a folder") as caught:
+        save(directory, 3)
+    assert str(directory) in str(caught.value)
+    assert isinstance(caught.value.__cause__, OSError)
+
+
+def test_file_in_place_of_the_folder_cannot_be_saved_into(tmp_path: Path) -> None:
+    (tmp_path / "runs").write_text("")
+    with pytest.raises(CheckpointError, match="cannot save step 3 in .*runs: ") as caught:
+        save(tmp_path / "runs", 3)
+    assert isinstance(caught.value.__cause__, OSError)
+
+
+def test_file_in_place_of_the_folder_cannot_be_restored_from(tmp_path: Path) -> None:
+    (tmp_path / "runs").write_text("")
+    saver = Saver(tmp_path / "runs")
+    for look in (saver.restore, saver.list, saver.latest):
+        with pytest.raises(CheckpointError, match="cannot look for checkpoints in .*runs: "):
+            look()
+
+
+@posix
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write everywhere")
+def test_folder_without_permission_is_an_error(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(CheckpointError, match="cannot save step 1 in .*Permission denied"):
+        save(tmp_path, 1)
+
+
+FULL_DISK = """
+import resource, signal, sys
+import numpy as np
+from tenterhooks import CheckpointError
+from tenterhooks_checkpoint import Saver
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
+try:
+    Saver(sys.argv[1], max_to_keep=1).save({"w": EVAL}, step=2)
+except CheckpointError as error:
+    print(type(error.__cause__).__name__, error)
+"""
+
+
+@posix
+@pytest.mark.parametrize("value", ["np.ones(100_000)", "'text' * 10_000"], ids=["arrays", "state"])
+def test_full_disk_leaves_the_checkpoint_before(tmp_path: Path, value: str) -> None:
+    # A limit on the size of files stands for the end of the disk.
+    save(tmp_path, 1)
+    done = python(FULL_DISK.replace("EVAL", value), tmp_path)
+    assert done.stdout.startswith("OSError cannot save step 2 in "), done.stderr
+    assert names(tmp_path) == ["checkpoint-1-step-1"]
+    assert restored_step(tmp_path) == 1
+
+
+def test_system_that_cannot_flush_folders_saves_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fsync = os.fsync
+
+    def without_folders(descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(22, "Invalid argument")
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", without_folders)
+    save(tmp_path, 1)
+    assert restored_step(tmp_path) == 1
+
+
+def test_disk_that_fails_to_flush_a_folder_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if os.name == "nt":
+        pytest.skip("no folder is flushed there")
+
+    def fail(descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(CheckpointError, match="Input/output error"):
+        save(tmp_path, 1)
+
+
+def test_interrupted_save_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save(tmp_path, 1)
+
+    def interrupt(descriptor: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        save(tmp_path, 2)
+    assert names(tmp_path) == ["checkpoint-1-step-1"]
+
+
+# Processes that die.
+
+DYING = """
+import os, signal, sys
+import numpy as np
+from tenterhooks_checkpoint import Saver
+
+directory, doomed, calls = sys.argv[1], sys.argv[2], 0
+
+def dying(name):
+    function = getattr(os, name)
+    def call(*args, **options):
+        global calls
+        calls += 1
+        if doomed in (name, str(calls)):
+            os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
+        return function(*args, **options)
+    setattr(os, name, call)
+
+for name in ("mkdir", "fsync", "rename", "unlink", "rmdir"):
+    dying(name)
+Saver(directory, max_to_keep=1).save({"variables": {"w": np.full(4, 2.0)}, "global_step": 2}, step=2)
+print("done")
+"""
+
+
+def test_kill_between_write_and_commit_leaves_the_old_one_the_newest(tmp_path: Path) -> None:
+    save(tmp_path, 1)
+    done = python(DYING, tmp_path, "rename")
+    assert done.returncode != 0
+    leftover, kept = names(tmp_path)
+    assert names(tmp_path / leftover) == FILES
+    assert leftover.startswith(".tmp-")
+    assert kept == "checkpoint-1-step-1"
+    assert restored_step(tmp_path) == 1
+
+
+def test_next_save_removes_what_a_killed_process_left(tmp_path: Path) -> None:
+    save(tmp_path, 1)
+    python(DYING, tmp_path, "rename")
+    save(tmp_path, 3)
+    assert names(tmp_path) == ["checkpoint-1-step-1", "checkpoint-2-step-3"]
+
+
+def test_kill_at_any_call_leaves_a_whole_newest_one(tmp_path: Path) -> None:
+    seen = []
+    for call in itertools.count(1):
+        directory = tmp_path / str(call)
+        save(directory, 1)
+        done = python(DYING, directory, call)
+        seen.append(restored_step(directory))
+        assert all((checkpoint.path / name).exists() for checkpoint in Saver(directory).list() for name in FILES)
+        save(directory, 3, max_to_keep=1)
+        assert [checkpoint.step for checkpoint in Saver(directory).list()] == [3]
+        assert len(names(directory)) == 1
+        if done.stdout == "done\n":
+            break
+        assert done.returncode not in (0, 1), done.stderr
+    assert seen == sorted(seen)
+    assert seen[0] == 1
+    assert seen[-1] == 2
+    assert len(seen) > 10
+
+
+def test_restoring_removes_nothing(tmp_path: Path) -> None:
+    save(tmp_path, 1)
+    python(DYING, tmp_path, "rename")
+    before = names(tmp_path)
+    restored_step(tmp_path)
+    assert names(tmp_path) == before
+
+
+def test_living_process_keeps_its_temporary_folder(tmp_path: Path) -> None:
+    living = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    try:
+        folder = tmp_path / f".tmp-{living.pid}-0123abcd-0"
+        folder.mkdir()
+        save(tmp_path, 1)
+        assert folder.exists()
+    finally:
+        living.communicate(b"\n")
+    save(tmp_path, 2)
+    assert not folder.exists()
+
+
+def test_other_saver_of_this_process_keeps_its_temporary_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rename = Path.rename
+
+    def meanwhile(self: Path, target: Path) -> Path:
+        monkeypatch.undo()
+        # On a thread the commit would wait for the one under way; up to there it comes.
+        Saver(tmp_path)._write(state(2), 2)
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", meanwhile)
+    save(tmp_path, 1)
+    assert restored_step(tmp_path) == 1
+
+
+def test_folder_of_an_earlier_process_with_the_same_number_is_removed(tmp_path: Path) -> None:
+    folder = tmp_path / f".tmp-{os.getpid()}-0123abcd-0"
+    folder.mkdir()
+    save(tmp_path, 1)
+    assert not folder.exists()
+
+
+def test_leftover_that_cannot_be_removed_does_not_stop_the_save(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / ".tmp-999999999-0123abcd-0").write_text("a file that rmtree refuses")
+    save(tmp_path, 1)
+    assert restored_step(tmp_path) == 1
+    assert "cannot remove" in caplog.text
+
+
+def test_temporary_folder_of_another_make_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / ".tmp-mine").mkdir()
+    save(tmp_path, 1)
+    assert names(tmp_path) == [".tmp-mine", "checkpoint-1-step-1"]
