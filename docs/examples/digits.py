@@ -15,6 +15,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 
 import tenterhooks as th
+from tenterhooks_final_ops import FinalOpsHook
 from tenterhooks_logging import LoggingTensorHook
 from tenterhooks_nan import NanTensorHook
 from tenterhooks_stop_at_step import StopAtStepHook
@@ -110,6 +111,7 @@ def main() -> None:
     options = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(message)s")
 
+    final = FinalOpsHook({"step": "global_step", "accuracy": accuracy, "auc": auc})
     with th.MonitoredTrainingSession(
         graph=graph,
         checkpoint_dir=options.dir,
@@ -120,14 +122,13 @@ def main() -> None:
             StopAtStepHook(last_step=options.last_step),
             NanTensorHook(loss),
             LoggingTensorHook(["loss", "accuracy"], every_n_iter=250),
+            final,
         ],
     ) as session:
         while not session.should_stop():
             session.run(train)
-        result = session.raw_session().run({"accuracy": accuracy, "auc": auc})
-        print(
-            f"step {session.global_step}, held-out digits: accuracy {result['accuracy']:.4f}, AUC {result['auc']:.4f}"
-        )
+    result = final.final_ops_values
+    print(f"step {result['step']}, held-out digits: accuracy {result['accuracy']:.4f}, AUC {result['auc']:.4f}")
 
 
 if __name__ == "__main__":

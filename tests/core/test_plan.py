@@ -131,13 +131,6 @@ def test_a_training_op_that_takes_another_comes_after_it_whatever_the_order(reco
     assert recorded.run("second") == ["first", "between", "second"]
 
 
-def test_what_depends_on_one_training_op_comes_after_all_where_it_can(recorded: Recorded) -> None:
-    recorded.train_op("first")
-    recorded.tensor("after", "first")
-    recorded.train_op("second")
-    assert recorded.run("after", "second") == ["first", "second", "after"]
-
-
 def test_a_training_op_that_is_fed_does_not_run(recorded: Recorded) -> None:
     recorded.train_op("train")
     recorded.tensor("after", "train")
@@ -275,7 +268,7 @@ def test_any_graph_is_computed_once_in_order_and_as_far_as_needed(
             assert all(place[name] < place[op] for op in training & needed)
 
 
-def test_a_run_ends_with_what_the_graph_had_when_it_was_planned_and_later_nodes_can_be_asked_for() -> None:
+def test_nodes_that_are_added_after_a_run_can_be_asked_for() -> None:
     graph = th.Graph()
     graph.placeholder("x", default=1)
     session = th.Session(graph)

@@ -1,8 +1,9 @@
 """One hook in one session: what it implements, how it is called, and what is known of it when something fails."""
 
+import functools
 import inspect
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any
 
 from tenterhooks import hookspecs
@@ -58,7 +59,10 @@ class Adapter:
         hook: The hook.
         name: Its name, unique in the session.
         title: Its name and where it comes from, for messages.
+        calls: The hook's stages that are no wrappers, called with all arguments.
         marks: pluggy's options of the stages that are called through this adapter.
+        wrappers: The hook's stages that are wrappers, as pluggy is to call them.
+        wrapper_marks: pluggy's options of these.
         begun: Whether its `begin` succeeded.
         closed: Whether its `end` or `on_exception` was called.
         errors: What these raised.
@@ -76,12 +80,17 @@ class Adapter:
         # Set by the session before each run that goes through pluggy.
         self.run: MergedRun | None = None
         self._stops = stops
-        self.calls = {s: _call(i.method, s) for s, i in stages.items() if s in _ARGUMENTS and not i.is_wrapper}
-        self.marks = {stage: dict(stages[stage].marks, specname=None) for stage in self.calls}
+        own = {stage: i for stage, i in stages.items() if stage in _ARGUMENTS}
+        self.calls = {stage: _call(i.method, stage) for stage, i in own.items() if not i.is_wrapper}
+        self.wrappers = {stage: self._announced(i.method) for stage, i in own.items() if i.is_wrapper}
+        self.marks = {stage: dict(i.marks, specname=None) for stage, i in own.items() if not i.is_wrapper}
+        self.wrapper_marks = {stage: dict(i.marks, specname=None) for stage, i in own.items() if i.is_wrapper}
         # Every hook takes part in this one, so that it is known which have begun.
         self.marks.setdefault("begin", dict(_UNMARKED))
         if getattr(hook, "saves_state", False):
             self.marks = {s: dict(m, tryfirst=False, trylast=True) for s, m in self.marks.items()}
+            # What stands before all others is left after all others.
+            self.wrapper_marks = {s: dict(m, tryfirst=True, trylast=False) for s, m in self.wrapper_marks.items()}
 
     def begin(self, graph: "Graph") -> None:
         """Call the hook's stage, and note that it has begun."""
@@ -118,16 +127,56 @@ class Adapter:
         """Call the hook's stage once; what it raises is kept, so that the other hooks are called too."""
         self._close("on_exception", session, exception)
 
-    def _close(self, stage: str, *arguments: object) -> None:
+    def _close(self, stage: str, session: "Session | None", *arguments: object) -> None:
         if not self.begun or self.closed:
             return
         self._stops.current = self
         self.closed = True
         try:
-            self.calls[stage](*arguments)
+            self.calls[stage](session, *arguments)
         except BaseException as error:
-            error.add_note(f"in {stage} of hook {self.title}")
+            step = "" if session is None else f", at global step {session.global_step}"
+            error.add_note(f"in {stage} of hook {self.title}{step}")
             self.errors.append(error)
+
+    def _announced(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        """A wrapper that says when it is being called, so that what it asks for and raises is known to be its own."""
+        if not inspect.isgeneratorfunction(method):
+            return method  # pluggy says what is wrong with it.
+        stops = self._stops
+
+        @functools.wraps(method)
+        def announced(*arguments: object, **options: object) -> Generator[None, Any, Any]:
+            stops.current = self
+            inner = method(*arguments, **options)
+            try:
+                next(inner)
+            except StopIteration:
+                return None
+            try:
+                result = yield
+            except BaseException as error:
+                raiser, stops.current = stops.current, self
+                try:
+                    inner.throw(error)
+                except StopIteration as stop:
+                    return stop.value
+                except BaseException as raised:
+                    # A StopIteration that passes through a generator becomes a RuntimeError.
+                    if error in (raised, raised.__cause__ if isinstance(error, StopIteration) else None):
+                        stops.current = raiser
+                    raise
+            else:
+                stops.current = self
+                try:
+                    inner.send(result)
+                except StopIteration as stop:
+                    return stop.value
+            inner.close()
+            yield None  # pluggy says that this is one too many.
+            return None
+
+        return announced
 
 
 def implementations(hook: object) -> dict[str, Implementation]:
@@ -138,8 +187,9 @@ def implementations(hook: object) -> dict[str, Implementation]:
     """
     if inspect.isclass(hook):
         raise HookError(f"{hook.__qualname__} is a class, and a hook is an object: pass {hook.__qualname__}(...)", hook)
-    found = {}
+    found: dict[str, Implementation] = {}
     unmarked = []
+    problems = []
     for attribute in dir(hook):
         # Looked up without running properties.
         static = inspect.getattr_static(hook, attribute, None)
@@ -153,7 +203,10 @@ def implementations(hook: object) -> dict[str, Implementation]:
                 continue
             marks = _UNMARKED
         marks = {**_UNMARKED, **marks}
-        found[marks["specname"] or attribute] = Implementation(getattr(hook, attribute), marks)
+        stage = marks["specname"] or attribute
+        if stage in found and stage in _ARGUMENTS:
+            problems.append(f"{stage} is implemented twice, by {attribute} too: put it into one method, or two hooks")
+        found[stage] = Implementation(getattr(hook, attribute), marks)
     if not found:
         raise HookError(
             f"{_kind(hook)} implements no stage ({', '.join(STAGES)})"
@@ -167,11 +220,9 @@ def implementations(hook: object) -> dict[str, Implementation]:
             _kind(hook),
             ", ".join(unmarked),
         )
-    problems = [problem for stage, i in found.items() if (problem := _wrong_arguments(stage, i.method))]
+    problems += [problem for stage, i in found.items() if (problem := _wrong_arguments(stage, i.method))]
     if problems:
-        raise HookError(
-            f"{_kind(hook)} has stages with arguments that they do not have:\n  " + "\n  ".join(problems), hook
-        )
+        raise HookError(f"{_kind(hook)} has stages that are not as specified:\n  " + "\n  ".join(problems), hook)
     return found
 
 
@@ -198,7 +249,8 @@ def _call(method: Callable[..., Any], stage: str) -> Callable[..., Any]:
     """A callable that takes all of a stage's arguments, and hands the method those that it names."""
     arguments = _ARGUMENTS[stage]
     parameters = list(inspect.signature(method).parameters.values())
-    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+    named = tuple(p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD))
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters) and named == arguments[: len(named)]:
         return method
     if any(p.kind is p.VAR_KEYWORD for p in parameters):
         return lambda *given: method(**dict(zip(arguments, given, strict=True)))

@@ -94,7 +94,9 @@ class HookedSession:
     def _create(self) -> None:
         """Create the raw session, restore the hooks' state, and tell the hooks."""
         again = self._raw is not None
-        raw = self._creator.create_session()
+        # A creator that was given no graph takes this one.
+        with self._graph.as_default():
+            raw = self._creator.create_session()
         self._coord = Coordinator()
         raw.summary_dir = self._summary_dir or raw.summary_dir or raw.checkpoint_dir
         self._registry.adopt(raw, again=again)

@@ -141,24 +141,26 @@ class MonitoredSession(HookedSession):
 
     def _recover(self, error: BaseException) -> None:
         """Replace the raw session by a new one."""
-        assert self._raw is not None
-        self._recovery.failed(error, self._raw.global_step)
+        self._recovery.failed(error, 0 if self._raw is None else self._raw.global_step)
+        self._drop_lost(error)
+        self._create()
+
+    def _drop_lost(self, error: BaseException) -> None:
+        """End the threads of the session that was lost, and forget what its hooks asked for."""
         self._coord.request_stop()
         try:
             self._coord.join(stop_grace_period_secs=self._stop_grace_period_secs, ignore_live_threads=True)
         except Exception as other:
             if other is not error:
                 _log.warning("a thread of the lost session failed too: %r", other)
-        self._raw.close()
+        if self._raw is not None:
+            self._raw.close()
         self._stops.forget_hooks()
-        self._create()
 
     def _create(self) -> None:
         while True:
             try:
                 return super()._create()
             except RECOVERABLE as error:
-                self._recovery.failed(error, self._raw.global_step if self._raw is not None else 0)
-                if self._raw is not None:
-                    self._raw.close()
-                self._stops.forget_hooks()
+                self._recovery.failed(error, 0 if self._raw is None else self._raw.global_step)
+                self._drop_lost(error)

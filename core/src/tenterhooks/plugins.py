@@ -4,9 +4,11 @@ Discovery reads metadata only. Nothing is imported before it is wanted, and what
 joins a session when it is named.
 """
 
+import contextlib
 import functools
 import inspect
 import logging
+import weakref
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -67,6 +69,14 @@ class Plugin:
                 f"plugin {self} cannot be imported from {self.target!r}: {type(error).__name__}: {error}; "
                 f"reinstall or remove it (pip install --force-reinstall {self.distribution})"
             ) from error
+
+
+# Which plugin made a hook, by the hook's id: where an entry point is a function, the hook's class does not tell.
+_made: dict[int, tuple[weakref.ref[Any], Plugin]] = {}
+
+
+def _forget(identity: int, _: object) -> None:
+    _made.pop(identity, None)
 
 
 @functools.cache
@@ -131,10 +141,13 @@ def make_hook(name: str, **options: Any) -> Any:
     factory: Callable[..., Any] = plugin.load()
     _check_options(plugin, factory, options)
     try:
-        return factory(**options)
+        hook = factory(**options)
     except Exception as error:
         error.add_note(f"while making hook {plugin} with {options}")
         raise
+    with contextlib.suppress(TypeError):  # Not every object can be referred to weakly.
+        _made[id(hook)] = weakref.ref(hook, functools.partial(_forget, id(hook))), plugin
+    return hook
 
 
 def make_hooks(hooks: Iterable[object]) -> list[object]:
@@ -184,7 +197,9 @@ def load_default(group: str, *, distribution: str, purpose: str) -> Any:
 
 
 def plugin_of(hook: object, plugins: Iterable[Plugin] | None = None) -> Plugin | None:
-    """The plugin whose entry point is this hook's class; None if it is of none."""
+    """The plugin that made this hook, or whose entry point is the hook's class; None if it is of none."""
+    if plugins is None and id(hook) in _made:
+        return _made[id(hook)][1]
     cls = type(hook)
     package = cls.__module__.partition(".")[0]
     for plugin in installed() if plugins is None else plugins:

@@ -26,19 +26,23 @@ __all__ = ["HookRegistry"]
 _log = logging.getLogger(__name__)
 
 
+class _Part:
+    """Some stages of an adapter: what is registered with pluggy, where place and order differ between them."""
+
+    def __init__(self, adapter: Adapter, functions: Mapping[str, Any], marks: Mapping[str, Any]) -> None:
+        self.adapter = adapter
+        self.marks = marks
+        vars(self).update(functions)
+
+
 class _Manager(pluggy.PluginManager):
     """Finds the stages of adapters, and of the hooks themselves just what adapters do not stand before."""
 
     def parse_hookimpl_opts(self, plugin: object, name: str) -> Any:
-        if isinstance(plugin, Adapter):
+        if isinstance(plugin, _Part):
             return plugin.marks.get(name)
         marks = super().parse_hookimpl_opts(plugin, name)
-        if not isinstance(marks, dict):
-            return None
-        stage = marks.get("specname") or name
-        if stage in STAGES and not (marks.get("wrapper") or marks.get("hookwrapper")):
-            return None
-        return marks
+        return marks if isinstance(marks, dict) and (marks.get("specname") or name) not in STAGES else None
 
 
 class HookRegistry:
@@ -50,8 +54,8 @@ class HookRegistry:
 
     Attributes:
         adapters: One for each hook, in that order, but savers last.
-        manager: pluggy's manager, in which the adapters are registered. Wrappers, and what implements specifications of
-            plugins, are registered beside them.
+        manager: pluggy's manager, in which the adapters are registered. What implements specifications of plugins is
+            registered beside them.
         session: The raw session, None before one was made.
 
     Raises:
@@ -83,13 +87,18 @@ class HookRegistry:
             if specifications is not None and not any(specifications is other for other in added):
                 self.manager.add_hookspecs(specifications)
                 added.append(specifications)
+        # pluggy calls what was registered last first, but what is marked `trylast` in the order of registration.
         savers = [adapter for adapter in self.adapters if getattr(adapter.hook, "saves_state", False)]
         others = [adapter for adapter in self.adapters if adapter not in savers]
-        # pluggy calls what was registered last first, but what is marked `trylast` in the order of registration.
         for adapter in [*reversed(others), *savers]:
-            self.manager.register(adapter, adapter.name)
-            if stages[adapter].keys() - adapter.calls.keys():
+            early = {stage: marks for stage, marks in adapter.marks.items() if not marks["trylast"]}
+            self._register_part(adapter, "", {stage: getattr(adapter, stage) for stage in early}, early)
+            self._register_part(adapter, " (wrappers)", adapter.wrappers, adapter.wrapper_marks)
+            if stages[adapter].keys() - set(STAGES):
                 self.manager.register(adapter.hook, f"{adapter.name} itself")
+        for adapter in self.adapters:
+            late = {stage: marks for stage, marks in adapter.marks.items() if marks["trylast"]}
+            self._register_part(adapter, " (trylast)", {stage: getattr(adapter, stage) for stage in late}, late)
         for name, caller in ((name, getattr(self.manager.hook, name)) for name in vars(self.manager.hook)):
             for implementation in () if caller.has_spec() else caller.get_hookimpls():
                 if not implementation.optionalhook:
@@ -100,13 +109,21 @@ class HookRegistry:
                         implementation.plugin,
                     )
 
+    def _register_part(
+        self, adapter: Adapter, what: str, functions: Mapping[str, Any], marks: Mapping[str, Any]
+    ) -> None:
+        if functions:
+            self.manager.register(_Part(adapter, functions, marks), adapter.name + what)
+
     def _direct(self, stage: str) -> list[tuple[Adapter, Any]] | None:
         """The adapters in the order in which pluggy would call them, None where a wrapper is among them."""
         order = []
         for implementation in reversed(getattr(self.manager.hook, stage).get_hookimpls()):
-            if not isinstance(implementation.plugin, Adapter):
+            assert isinstance(implementation.plugin, _Part)
+            if implementation.wrapper or implementation.hookwrapper:
                 return None
-            order.append((implementation.plugin, implementation.plugin.calls[stage]))
+            adapter = implementation.plugin.adapter
+            order.append((adapter, adapter.calls[stage]))
         return order
 
     def call(self, stage: str, **arguments: object) -> None:
@@ -164,31 +181,18 @@ class HookRegistry:
             self.call(stage, **arguments)
         except BaseException as error:
             errors.append(error)
-        for adapter in self.adapters:
+        for implementation in reversed(getattr(self.manager.hook, stage).get_hookimpls()):
             # A wrapper that failed may have kept pluggy from calling some.
-            if stage in adapter.calls:
-                getattr(adapter, stage)(**arguments)
+            if not (implementation.wrapper or implementation.hookwrapper):
+                implementation.function(**arguments)
         return errors + [error for adapter in self.adapters for error in adapter.errors]
 
     def blame(self, error: BaseException, stage: str) -> None:
         """Note on an error in which hook, stage and step it happened."""
-        title = self._wrapper_in(error, stage) or (self._stops.current.title if self._stops.current else None)
+        title = self._stops.current.title if self._stops.current else None
         step = "" if self.session is None else f", at global step {self.session.global_step}"
         error.add_note(f"in {stage} of hook {title}{step}" if title else f"in {stage}{step}")
         self._stops.current = None
-
-    def _wrapper_in(self, error: BaseException, stage: str) -> str | None:
-        """Which wrapper an error went through last, if it came from one."""
-        codes = {}
-        for implementation in getattr(self.manager.hook, stage).get_hookimpls():
-            if not isinstance(implementation.plugin, Adapter):
-                codes[getattr(implementation.function, "__code__", None)] = implementation.plugin
-        place = error.__traceback__
-        inner = None
-        while place is not None:
-            inner, place = place.tb_frame.f_code, place.tb_next
-        plugin = codes.get(inner) if inner is not None else None
-        return next((adapter.title for adapter in self.adapters if adapter.hook is plugin), None)
 
     def state_dict(self) -> dict[str, Any]:
         """The states of all hooks that have one, by name."""

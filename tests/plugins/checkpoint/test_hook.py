@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 import tenterhooks as th
 from tenterhooks_checkpoint import CheckpointSaverHook, CheckpointSaverListener, Saver
 
@@ -94,10 +95,10 @@ def test_a_last_step_that_is_saved_is_not_written_again(tmp_path: Path) -> None:
 
 
 def test_an_error_saves_nothing(tmp_path: Path) -> None:
-    with pytest.raises(ZeroDivisionError):
-        with th.MonitoredSession(graph=counting_graph(), hooks=[CheckpointSaverHook(tmp_path, save_steps=2)]) as session:
-            run(session, 3)
-            raise ZeroDivisionError
+    session = th.MonitoredSession(graph=counting_graph(), hooks=[CheckpointSaverHook(tmp_path, save_steps=2)])
+    with pytest.raises(ZeroDivisionError), session:
+        run(session, 3)
+        raise ZeroDivisionError
     assert steps(tmp_path) == [0, 2]
 
 
@@ -141,7 +142,9 @@ def test_a_resumed_session_goes_on_from_the_newest(tmp_path: Path) -> None:
 
 
 def test_a_session_restored_from_the_newest_calls_listeners_and_skips_the_writing(tmp_path: Path) -> None:
-    with th.MonitoredTrainingSession(graph=counting_graph(), checkpoint_dir=tmp_path, save_checkpoint_steps=2) as session:
+    with th.MonitoredTrainingSession(
+        graph=counting_graph(), checkpoint_dir=tmp_path, save_checkpoint_steps=2
+    ) as session:
         run(session, 2)
     before = Saver(tmp_path).list()
     recorder = Recorder()
@@ -155,7 +158,8 @@ def test_a_session_restored_from_the_newest_calls_listeners_and_skips_the_writin
 
 def test_a_fresh_session_in_a_used_folder_writes_its_first_step_anew(tmp_path: Path) -> None:
     for _ in range(2):
-        with th.MonitoredSession(graph=counting_graph(), hooks=[CheckpointSaverHook(tmp_path, save_steps=9)]) as session:
+        hook = CheckpointSaverHook(tmp_path, save_steps=9)
+        with th.MonitoredSession(graph=counting_graph(), hooks=[hook]) as session:
             run(session, 1)
             session.state["w"][:] = 5.0
         with th.Session(counting_graph()) as fresh:

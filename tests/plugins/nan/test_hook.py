@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 import tenterhooks as th
 from tenterhooks import hookspec
 from tenterhooks_nan import NanLossDuringTrainingError, NanTensorHook
@@ -27,10 +28,10 @@ def test_a_number_passes() -> None:
 @pytest.mark.parametrize("nan", [float("nan"), np.float32("nan"), np.array([1.0, np.nan])])
 def test_nan_is_an_error_that_names_tensor_and_step(nan: Any) -> None:
     session = th.MonitoredSession(graph=graph_of(1.0, nan), hooks=[NanTensorHook("loss")])
-    with pytest.raises(NanLossDuringTrainingError, match="'loss' is NaN in the run that led to global step 2") as caught:
-        with session:
-            while True:
-                session.run("train")
+    message = "'loss' is NaN in the run that led to global step 2"
+    with pytest.raises(NanLossDuringTrainingError, match=message) as caught, session:
+        while True:
+            session.run("train")
     assert any("in after_run of hook 'nan' (tenterhooks-nan" in note for note in caught.value.__notes__)
 
 
@@ -58,9 +59,9 @@ def test_an_unknown_name_is_an_error_at_the_start_with_the_nearest() -> None:
 
 def test_a_node_can_be_watched() -> None:
     graph = graph_of(float("nan"))
-    with pytest.raises(NanLossDuringTrainingError):
-        with th.MonitoredSession(graph=graph, hooks=[NanTensorHook(graph["loss"])]) as session:
-            session.run("train")
+    session = th.MonitoredSession(graph=graph, hooks=[NanTensorHook(graph["loss"])])
+    with pytest.raises(NanLossDuringTrainingError), session:
+        session.run("train")
 
 
 class Saves(th.SessionRunHook):

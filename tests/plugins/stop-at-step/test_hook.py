@@ -4,6 +4,7 @@ import logging
 from typing import Any
 
 import pytest
+
 import tenterhooks as th
 from tenterhooks_stop_at_step import StopAtStepHook
 

@@ -33,8 +33,9 @@ def refusal(value: object, path: str, *, key: bool = False, why: str = "") -> Ch
     else:
         bases = [base for base in (int, float, str, bytes, list, tuple, dict) if isinstance(value, base)]
         advice = f"save `{bases[0].__name__}` of it" if bases else "save it as one of these"
+    verb = "has a key that is" if key else "is"
     return CheckpointError(
-        f"{place(path)} {'has a key that is' if key else 'is'} a {kind.__module__}.{kind.__qualname__}, which a checkpoint cannot hold{why}. It "
-        "holds NumPy arrays and scalars, bool, int, float, str, bytes, None, and lists, tuples and dicts of them: "
+        f"{place(path)} {verb} a {kind.__module__}.{kind.__qualname__}, which a checkpoint cannot hold{why}. It holds "
+        "NumPy arrays and scalars, bool, int, float, str, bytes, None, and lists, tuples and dicts of them: "
         f"{advice}"
     )
