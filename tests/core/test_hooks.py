@@ -26,7 +26,7 @@ def test_args_show_what_they_hold() -> None:
 @pytest.mark.parametrize(
     "given",
     [th.SessionRunArgs(), th.RunMetadata(), th.SessionRunValues(None, {}, th.RunMetadata())],
-    ids=lambda g: type(g),
+    ids=lambda given: type(given).__name__,
 )
 def test_what_passes_between_hooks_and_session_takes_no_further_attribute(given: Any) -> None:
     with pytest.raises(AttributeError):
@@ -68,10 +68,7 @@ def test_the_caller_is_not_shown_what_hooks_ask_for() -> None:
 
 def test_one_context_is_shared_by_all_hooks_and_both_stages_of_a_run() -> None:
     seen: list[th.SessionRunContext] = []
-    hooks = [
-        Recorder(name, before_run=seen.append, after_run=lambda c, values: seen.append(c))
-        for name in "ab"
-    ]
+    hooks = [Recorder(name, before_run=seen.append, after_run=lambda c, values: seen.append(c)) for name in "ab"]
     with training(*hooks) as session:
         session.run("train")
     assert len(seen) == 4

@@ -250,6 +250,10 @@ class Point(NamedTuple):
     y: int
 
 
+class Number(np.float64):
+    pass
+
+
 class Colour(IntEnum):
     RED = 1
 
@@ -271,6 +275,8 @@ class Stateful:
         (Stateful(), "Stateful", "save its `state_dict()`"),
         (np.ma.masked_array([1], [True]), "MaskedArray", "its `data` and its `mask`"),
         (np.zeros((2, 2)).view(np.matrix), "matrix", "numpy.asarray"),
+        (Number(1), "Number", "save `float` of it"),
+        (np.zeros(1, [("a", "O")])[0], "numpy.void", "it holds Python objects"),
         ({(1, 2): 3}, "has a key that is a builtins.tuple", "give it a key that is a string"),
     ],
     ids=lambda value: type(value).__name__,

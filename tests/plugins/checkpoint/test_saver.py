@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import threading
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -240,10 +241,9 @@ def test_latest_is_the_last_of_the_list(tmp_path: Path) -> None:
     assert Saver(tmp_path).latest() == Saver(tmp_path).list()[-1]
 
 
-def test_one_step_can_be_saved_again(tmp_path: Path) -> None:
-    first, second = save(tmp_path, 5, 5)
-    assert (first.sequence, second.sequence) == (1, 2)
-    assert Saver(tmp_path).list() == [first, second]
+def test_a_step_that_is_saved_again_takes_the_place_of_the_earlier_one(tmp_path: Path) -> None:
+    _, other, again = save(tmp_path, 5, 6, 5, max_to_keep=None)
+    assert Saver(tmp_path).list() == [other, again]
 
 
 def test_sequence_goes_on_after_one_that_is_not_whole(tmp_path: Path) -> None:
@@ -254,7 +254,7 @@ def test_sequence_goes_on_after_one_that_is_not_whole(tmp_path: Path) -> None:
 
 
 def test_savers_of_one_folder_take_turns(tmp_path: Path) -> None:
-    threads = [threading.Thread(target=save, args=(tmp_path, *range(5))) for _ in range(4)]
+    threads = [threading.Thread(target=save, args=(tmp_path, *range(first, first + 5))) for first in (0, 10, 20, 30)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -276,7 +276,8 @@ def test_name_that_another_process_takes_first_is_left_to_it(tmp_path: Path, mon
     monkeypatch.setattr(Path, "rename", outrun)
     checkpoint = Saver(directory).save(state(7), step=7)
     assert checkpoint.sequence == 2
-    assert [found.sequence for found in Saver(directory).list()] == [1, 2]
+    # They are of one step.
+    assert Saver(directory).list() == [checkpoint]
 
 
 # What is kept.
@@ -382,6 +383,15 @@ def test_keeping_none_is_refused(tmp_path: Path, number: int) -> None:
 # What is not whole.
 
 
+def rewrite_state(checkpoint: Checkpoint) -> None:
+    """With a manifest that agrees, as only a program would."""
+    path = checkpoint.path / "state.json"
+    files = json.loads((checkpoint.path / "manifest.json").read_text())["files"]
+    path.write_bytes(b'{"w":{"$array":"../x"}}')
+    files["state.json"] = {"size": path.stat().st_size, "checksum": f"{zlib.crc32(path.read_bytes()):08x}"}
+    edit_manifest(checkpoint, files=files)
+
+
 def replace_by_folder(path: Path) -> None:
     path.unlink()
     path.mkdir()
@@ -418,6 +428,7 @@ DAMAGE: dict[str, Callable[[Checkpoint], object]] = {
 GARBLED: dict[str, Callable[[Checkpoint], object]] = {
     "arrays garbled": lambda c: flip(c.path / "arrays.safetensors", -1),
     "arrays' header garbled": lambda c: flip(c.path / "arrays.safetensors", 10),
+    "state of another make": rewrite_state,
     "state garbled": lambda c: flip(c.path / "state.json", 5),
 }
 

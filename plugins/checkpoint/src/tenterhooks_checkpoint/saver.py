@@ -82,6 +82,8 @@ class Saver:
     def save(self, state: Mapping[str, object], *, step: int) -> Checkpoint:
         """Write a checkpoint, make it the newest, and delete what is to be kept no longer.
 
+        It takes the place of one of the same step, which an earlier attempt left.
+
         Args:
             state: Entries by name: NumPy arrays and scalars, bool, int, float, str, bytes, None, and lists, tuples and
                 dicts of them.
@@ -99,7 +101,7 @@ class Saver:
             raise ValueError(f"a checkpoint's step is at least 0, not {step}")
         written = self._write(state, step)
         checkpoint = self._commit(written)
-        self._prune()
+        self._prune(checkpoint)
         return checkpoint
 
     def restore(self, checkpoint: Checkpoint | None = None) -> tuple[Checkpoint, dict[str, Any]] | None:
@@ -208,15 +210,18 @@ class Saver:
             return Checkpoint(path=path, step=written.step, sequence=sequence)
         raise FileExistsError(f"other processes took the next name {_MAX_COMMIT_ATTEMPTS} times")
 
-    def _prune(self) -> None:
-        """Delete the whole checkpoints that are to be kept no longer.
+    def _prune(self, newest: Checkpoint) -> None:
+        """Delete the whole checkpoints that are to be kept no longer: of the same step, and beyond `max_to_keep`.
 
         Those that are not whole do not count, and are left for a person to look at. What cannot be deleted is tried
         again after the next save.
         """
-        if self.max_to_keep is None:
-            return
-        for checkpoint in self.list()[: -self.max_to_keep]:
+        whole = self.list()
+        # An earlier attempt saved this step; what it held there has been undone.
+        replaced = [other for other in whole if other.step == newest.step and other.sequence < newest.sequence]
+        kept = [checkpoint for checkpoint in whole if checkpoint not in replaced]
+        beyond = [] if self.max_to_keep is None else kept[: -self.max_to_keep]
+        for checkpoint in replaced + beyond:
             try:
                 _files.discard(checkpoint.path)
             except FileNotFoundError:

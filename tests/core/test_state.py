@@ -1,0 +1,307 @@
+"""What can be saved, what of it fits, and how it is loaded into the objects that exist."""
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as st_numpy
+
+import tenterhooks as th
+from tenterhooks.state import capture, load, mismatches
+
+
+class Counter:
+    def __init__(self, value: Any = 0) -> None:
+        self.value = value
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"value": self.value}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self.value = state["value"]
+
+
+def problems(current: Any, saved: Any) -> list[str]:
+    return list(mismatches(current, saved, "v"))
+
+
+plain = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(),
+        st.floats(allow_nan=False),
+        st.text(),
+        st.binary(),
+        st_numpy.arrays(st.sampled_from(["f4", "i8", "?"]), st_numpy.array_shapes(min_dims=0, max_side=3)),
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.lists(inner, max_size=3).map(tuple), st.dictionaries(st.text(), inner, max_size=3)
+    ),
+    max_leaves=10,
+)
+
+
+def scrambled(value: Any) -> Any:
+    """Something of the same structure with other arrays."""
+    if isinstance(value, np.ndarray):
+        return np.zeros_like(value)
+    if isinstance(value, dict):
+        return {key: scrambled(entry) for key, entry in value.items()}
+    return type(value)(map(scrambled, value)) if isinstance(value, list | tuple) else value
+
+
+@given(plain)
+def test_what_is_plain_is_saved_as_it_is_and_loaded_back(value: Any) -> None:
+    saved = capture(value, "v")
+    assert repr(saved) == repr(value)
+    current = scrambled(value)
+    assert problems(current, saved) == []
+    assert repr(load(current, saved)) == repr(value)
+
+
+# Saving
+
+
+def test_an_array_is_not_copied_when_it_is_saved() -> None:
+    array = np.zeros(2)
+    assert capture({"a": [array]}, "v")["a"][0] is array
+
+
+def test_a_generator_is_saved_as_the_state_of_its_bit_generator() -> None:
+    rng = np.random.default_rng(3)
+    assert capture(rng, "v") == rng.bit_generator.state
+
+
+def test_what_is_saved_of_a_generator_does_not_move_on_with_it() -> None:
+    rng = np.random.Generator(np.random.MT19937(3))
+    saved = capture(rng, "v")
+    before = copy.deepcopy(saved)
+    rng.random(1_000)
+    assert repr(saved) == repr(before)
+
+
+def test_an_object_is_saved_by_its_state_dict() -> None:
+    assert capture({"c": Counter(3)}, "v") == {"c": {"value": 3}}
+
+
+def test_a_state_dict_may_hold_what_is_saved_otherwise_too() -> None:
+    rng = np.random.default_rng(3)
+    assert capture(Counter(Counter(rng)), "v") == {"value": {"value": rng.bit_generator.state}}
+
+
+def test_a_stateful_object_is_told_by_its_two_methods() -> None:
+    assert isinstance(Counter(), th.Stateful)
+    assert not isinstance({}, th.Stateful)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (object(), r"^v is a builtins\.object, which cannot be saved: use arrays, numbers, strings, dicts"),
+        ({"a": [1, {2}]}, r"^v/a/1 is a builtins\.set, which cannot be saved"),
+        ((lambda: 0,), r"^v/0 is a builtins\.function"),
+        (Counter({"f": object()}), r"^v \(state_dict\)/value/f is a builtins\.object"),
+        (np.array([object()]), r"^v is an array of Python objects \(object\), which cannot be saved without pickle"),
+    ],
+)
+def test_what_cannot_be_saved_is_an_error_that_says_where_it_is(value: Any, message: str) -> None:
+    with pytest.raises(th.CheckpointError, match=message):
+        capture(value, "v")
+
+
+def test_complex_numbers_are_numbers() -> None:
+    assert capture(1j, "v") == 1j
+    assert problems(0j, 1j) == []
+
+
+# What fits
+
+
+@pytest.mark.parametrize(
+    ("current", "saved", "message"),
+    [
+        (
+            np.zeros((2, 3)),
+            np.zeros((3, 2)),
+            "v: float64 of shape (2, 3) here, float64 of shape (3, 2) in the checkpoint",
+        ),
+        (
+            np.zeros(2, "f4"),
+            np.zeros(2, "f8"),
+            "v: float32 of shape (2,) here, float64 of shape (2,) in the checkpoint",
+        ),
+        (np.zeros(1), 0.0, "v: an array here, a float in the checkpoint"),
+        (np.zeros(1), [0.0], "v: an array here, a list in the checkpoint"),
+        (np.zeros(()), None, "v: an array here, None in the checkpoint"),
+        (0.0, np.zeros(1), "v: a float here, an array of float64 and shape (1,) in the checkpoint"),
+        (0.0, {}, "v: a float here, a dict in the checkpoint"),
+        (0, "a", "v: a int here, a str in the checkpoint"),
+        ("a", 0, "v: a str here, a int in the checkpoint"),
+        ("a", b"a", "v: a str here, a bytes in the checkpoint"),
+        ({}, [], "v: a dict here, a list in the checkpoint"),
+        ([], {}, "v: a list here, a dict in the checkpoint"),
+        ((), [], "v: a tuple here, a list in the checkpoint"),
+        ([], 1, "v: a list here, a int in the checkpoint"),
+        (
+            np.random.default_rng(0),
+            np.random.Generator(np.random.MT19937(0)).bit_generator.state,
+            "v: a generator of PCG64 here, MT19937 in the checkpoint",
+        ),
+        (np.random.default_rng(0), 3, "v: a generator of PCG64 here, a int in the checkpoint"),
+        ({"c": Counter()}, {}, "v: the keys ['c'] here, [] in the checkpoint"),
+        ([Counter()], [], "v: 1 entries here, 0 in the checkpoint"),
+    ],
+)
+def test_what_does_not_fit_is_said(current: Any, saved: Any, message: str) -> None:
+    assert problems(current, saved) == [message]
+
+
+@pytest.mark.parametrize(
+    ("current", "saved"),
+    [
+        (np.zeros(2), np.ones(2)),
+        (0, 0.5),
+        (0.5, 3),
+        (True, 1),
+        (np.float32(0), 1.5),
+        (0, np.float64(1)),
+        (None, 3),
+        (None, np.zeros(2)),
+        (3, None),
+        ("a", "b"),
+        ([], [1, 2]),
+        ([1, 2], []),
+        ({"a": 1}, {"b": 2}),
+        ((), (1,)),
+        (Counter(), {"value": 9}),
+        (np.random.default_rng(0), np.random.default_rng(1).bit_generator.state),
+    ],
+)
+def test_what_a_program_may_have_made_of_a_value_fits(current: Any, saved: Any) -> None:
+    assert problems(current, saved) == []
+
+
+def test_all_that_does_not_fit_is_said_with_its_place() -> None:
+    current = {"a": [np.zeros(1), np.zeros(2)], "b": {"c": (np.zeros(3), 1)}}
+    saved = {"a": [np.zeros(1), np.zeros(9)], "b": {"c": (np.zeros(9), 1)}}
+    assert [problem.partition(":")[0] for problem in problems(current, saved)] == ["v/a/1", "v/b/c/0"]
+
+
+def test_entries_of_both_dicts_have_to_fit_where_others_differ() -> None:
+    assert [p.partition(":")[0] for p in problems({"w": np.zeros(1)}, {"w": np.zeros(2), "m": np.zeros(2)})] == ["v/w"]
+
+
+# Loading
+
+
+def test_an_array_is_loaded_in_place() -> None:
+    current = np.zeros(2)
+    view = current[1:]
+    assert load(current, np.array([3.0, 4.0])) is current
+    assert view.tolist() == [4]
+
+
+def test_what_is_loaded_shares_no_memory_with_what_was_saved() -> None:
+    saved = np.ones(2)
+    load(np.zeros(2), saved)[:] = 5
+    assert saved.tolist() == [1, 1]
+
+
+def test_an_array_that_cannot_be_written_is_replaced_by_a_copy() -> None:
+    current, saved = np.zeros(2), np.ones(2)
+    current.flags.writeable = False
+    loaded = load(current, saved)
+    assert loaded is not saved
+    assert loaded.tolist() == [1, 1]
+    assert current.tolist() == [0, 0]
+
+
+def test_a_generator_is_loaded_in_place() -> None:
+    current, other = np.random.default_rng(0), np.random.default_rng(1)
+    assert load(current, capture(other, "v")) is current
+    assert current.random() == other.random()
+
+
+def test_an_object_is_loaded_in_place() -> None:
+    current = Counter(0)
+    assert load(current, {"value": 3}) is current
+    assert current.value == 3
+
+
+def test_dicts_and_lists_are_loaded_in_place_with_all_that_is_in_them() -> None:
+    weights, rng, counter = np.zeros(1), np.random.default_rng(0), Counter()
+    inner = [weights, {"rng": rng}, 7]
+    current = {"layers": inner, "counter": counter}
+    other = {"layers": [np.ones(1), {"rng": np.random.default_rng(1)}, 8], "counter": Counter(2)}
+    assert load(current, capture(other, "v")) is current
+    assert current["layers"] is inner
+    assert inner[0] is weights
+    assert inner[1] == {"rng": rng}
+    assert inner[2] == 8
+    assert current["counter"] is counter
+    assert weights.tolist() == [1]
+    assert rng.random() == np.random.default_rng(1).random()
+    assert counter.value == 2
+
+
+@pytest.mark.parametrize(
+    ("current", "saved"),
+    [([], [1, [2]]), ([1, 2, 3], [4]), ({}, {"a": 1}), ({"a": 1, "b": 2}, {"a": 3}), ({"a": 1}, {"b": 2})],
+)
+def test_a_list_or_dict_that_grew_or_shrank_is_loaded_in_place_too(current: Any, saved: Any) -> None:
+    before = copy.deepcopy(saved)
+    loaded = load(current, saved)
+    assert loaded is current
+    assert loaded == before
+    loaded.clear()
+    assert saved == before
+
+
+def test_entries_that_exist_are_loaded_in_place_where_a_dict_grew() -> None:
+    weights = np.zeros(1)
+    current = {"w": weights}
+    load(current, {"w": np.ones(1), "momentum": np.full(1, 2.0)})
+    assert current["w"] is weights
+    assert weights.tolist() == [1]
+    assert current["momentum"].tolist() == [2]
+
+
+def test_the_objects_of_a_tuple_are_loaded_in_place() -> None:
+    rng, weights = np.random.default_rng(0), np.zeros(1)
+    loaded = load((rng, weights, 1), capture((np.random.default_rng(1), np.ones(1), 2), "v"))
+    assert loaded[0] is rng
+    assert loaded[1] is weights
+    assert weights.tolist() == [1]
+    assert loaded[2] == 2
+
+
+def test_the_arrays_of_a_tuple_are_loaded_in_place() -> None:
+    weights = np.zeros(1)
+    loaded = load((weights, 1), (np.ones(1), 2))
+    assert loaded[0] is weights
+    assert loaded == (np.ones(1), 2)
+
+
+@pytest.mark.parametrize(("current", "saved"), [(1, 2), ("a", "b"), (None, 3), (0, 0.5), ((), (1, 2))])
+def test_what_has_no_inside_is_replaced(current: Any, saved: Any) -> None:
+    assert load(current, saved) == saved
+
+
+def test_a_mapping_that_cannot_be_written_is_replaced() -> None:
+    class Fixed(Mapping[str, int]):
+        def __getitem__(self, key: str) -> int:
+            return {"a": 1}[key]
+
+        def __iter__(self) -> Any:
+            return iter("a")
+
+        def __len__(self) -> int:
+            return 1
+
+    assert problems(Fixed(), {"a": 2}) == []
+    assert load(Fixed(), {"a": 2}) == {"a": 2}

@@ -1,0 +1,161 @@
+"""Requests to stop: who asked, why, at which step, and which of them hold."""
+
+import dataclasses
+import threading
+from typing import Any
+
+import pytest
+
+import tenterhooks as th
+from tenterhooks.stop import StopRequest, StopRequests
+
+
+def graph_that_trains() -> th.Graph:
+    graph = th.Graph()
+    graph.train_op(lambda: None, name="train")
+    return graph
+
+
+@pytest.mark.parametrize(
+    ("request_", "text"),
+    [
+        (StopRequest("nan", "the loss is NaN", 7), "hook 'nan' at global step 7: the loss is NaN"),
+        (StopRequest("nan", None, 7), "hook 'nan' at global step 7"),
+        (StopRequest(None, "enough", 0), "the program at global step 0: enough"),
+        (StopRequest(None, None, 0), "the program at global step 0"),
+    ],
+)
+def test_a_request_reads_as_who_when_and_why(request_: StopRequest, text: str) -> None:
+    assert str(request_) == text
+
+
+def test_a_request_cannot_be_changed() -> None:
+    request = StopRequest(None, None, 0)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        request.reason = "another"  # type: ignore[misc]
+
+
+def test_there_is_no_request_at_first() -> None:
+    stops = StopRequests()
+    assert not stops
+    assert stops.adopted == ()
+
+
+def test_a_request_outside_of_a_run_holds_at_once() -> None:
+    stops = StopRequests()
+    stops.request("enough", 3)
+    assert stops
+    assert stops.adopted == (StopRequest(None, "enough", 3),)
+
+
+def test_a_request_in_a_run_is_seen_at_once_and_holds_when_the_run_has_completed() -> None:
+    stops = StopRequests()
+    stops.begin_run()
+    stops.request("enough", 3)
+    assert stops
+    assert stops.adopted == ()
+    stops.adopt()
+    assert stops.adopted == (StopRequest(None, "enough", 3),)
+
+
+def test_a_request_in_a_run_that_failed_is_forgotten_with_it() -> None:
+    stops = StopRequests()
+    stops.begin_run()
+    stops.request("enough", 3)
+    stops.forget_run()
+    assert not stops
+    stops.begin_run()
+    stops.adopt()
+    assert not stops
+
+
+def test_all_requests_are_kept_in_their_order() -> None:
+    stops = StopRequests()
+    stops.request("first", 0)
+    stops.begin_run()
+    stops.request("second", 1)
+    stops.request("third", 1)
+    stops.adopt()
+    assert [request.reason for request in stops.adopted] == ["first", "second", "third"]
+
+
+def test_a_request_of_another_thread_holds_though_the_run_under_way_fails() -> None:
+    stops = StopRequests()
+    stops.begin_run()
+    thread = threading.Thread(target=stops.request, args=("signal", 3))
+    thread.start()
+    thread.join(10)
+    assert stops.adopted == (StopRequest(None, "signal", 3),)
+    stops.forget_run()
+    assert stops.adopted == (StopRequest(None, "signal", 3),)
+
+
+def test_a_run_may_be_made_by_another_thread_than_made_the_session() -> None:
+    stops = StopRequests()
+
+    def run() -> None:
+        stops.begin_run()
+        stops.request("enough", 3)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join(10)
+    assert stops
+    assert stops.adopted == ()
+
+
+def test_a_session_that_is_created_anew_forgets_what_hooks_asked_for_and_not_the_program() -> None:
+    stops = StopRequests()
+    stops.adopted = (StopRequest("nan", None, 1), StopRequest(None, "signal", 2), StopRequest("other", None, 3))
+    stops.begin_run()
+    stops.request("in the run", 3)
+    stops.forget_hooks()
+    assert stops.adopted == (StopRequest(None, "signal", 2),)
+    stops.adopt()
+    assert stops.adopted == (StopRequest(None, "signal", 2),)
+
+
+class Stops(th.SessionRunHook):
+    """Asks for a stop in one stage."""
+
+    name = "stops"
+
+    def __init__(self, stage: str, way: str) -> None:
+        self.stage = stage
+        self.way = way
+
+    def ask(self, stage: str, target: Any) -> None:
+        if stage == self.stage:
+            target.request_stop(f"in {stage}")
+
+    def after_create_session(self, session: th.Session, coord: th.Coordinator) -> None:
+        self.ask("after_create_session", session)
+
+    def before_run(self, run_context: th.SessionRunContext) -> None:
+        self.ask("before_run", run_context if self.way == "context" else run_context.session)
+
+    def after_run(self, run_context: th.SessionRunContext, run_values: th.SessionRunValues) -> None:
+        self.ask("after_run", run_context if self.way == "context" else run_context.session)
+
+
+@pytest.mark.parametrize("way", ["context", "session"])
+@pytest.mark.parametrize(("stage", "step"), [("before_run", 0), ("after_run", 1)])
+def test_a_hooks_request_in_a_run_bears_its_name_and_the_step(stage: str, step: int, way: str) -> None:
+    with th.MonitoredSession(graph=graph_that_trains(), hooks=[Stops(stage, way)]) as session:
+        session.run("train")
+        assert session.should_stop()
+        assert session.stop == (th.StopRequest("stops", f"in {stage}", step),)
+        assert session.global_step == 1
+
+
+def test_a_hooks_request_at_creation_bears_its_name_and_holds_before_any_run() -> None:
+    with th.MonitoredSession(graph=graph_that_trains(), hooks=[Stops("after_create_session", "session")]) as session:
+        assert session.should_stop()
+        assert session.stop == (th.StopRequest("stops", "in after_create_session", 0),)
+
+
+def test_the_programs_request_bears_no_name() -> None:
+    with th.MonitoredSession(graph=graph_that_trains()) as session:
+        session.run("train")
+        session.request_stop("enough")
+        assert session.stop == (th.StopRequest(None, "enough", 1),)

@@ -1,0 +1,180 @@
+"""When a periodic hook is due."""
+
+import math
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tenterhooks as th
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def due(timer: th.SecondOrStepTimer, steps: range) -> list[int]:
+    """The steps at which a timer triggers that is asked at each of them."""
+    triggered = []
+    for step in steps:
+        if timer.should_trigger_for_step(step):
+            timer.update_last_triggered_step(step)
+            triggered.append(step)
+    return triggered
+
+
+@pytest.mark.parametrize("periods", [{}, {"every_secs": None}, {"every_secs": 1.0, "every_steps": 1}])
+def test_exactly_one_period_is_given(periods: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="exactly one of every_secs and every_steps must be given, not every_secs="):
+        th.SecondOrStepTimer(**periods)
+
+
+@pytest.mark.parametrize("period", [-1, -0.5, math.nan])
+@pytest.mark.parametrize("name", ["every_secs", "every_steps"])
+def test_a_period_that_is_negative_or_no_number_is_an_error(name: str, period: Any) -> None:
+    with pytest.raises(ValueError, match=f"a period is 0 or more, not {period}"):
+        th.SecondOrStepTimer(**{name: period})
+
+
+def test_the_periods_can_be_read() -> None:
+    assert th.SecondOrStepTimer(every_secs=2.5).every_secs == 2.5
+    assert th.SecondOrStepTimer(every_secs=2.5).every_steps is None
+    assert th.SecondOrStepTimer(every_steps=3).every_steps == 3
+
+
+@pytest.mark.parametrize("periods", [{"every_steps": 100}, {"every_secs": 100.0}])
+@pytest.mark.parametrize("step", [0, 1, 57])
+def test_the_first_step_that_is_asked_about_is_due(periods: dict[str, Any], step: int) -> None:
+    assert th.SecondOrStepTimer(**periods).should_trigger_for_step(step)
+
+
+def test_asking_changes_nothing(clock: Clock) -> None:
+    timer = th.SecondOrStepTimer(every_secs=1, clock=clock)
+    assert timer.should_trigger_for_step(1)
+    assert timer.should_trigger_for_step(2)
+    assert timer.last_triggered_step() is None
+    timer.update_last_triggered_step(2)
+    clock.now += 1
+    assert timer.should_trigger_for_step(3)
+    assert timer.should_trigger_for_step(4)
+    assert timer.last_triggered_step() == 2
+
+
+@pytest.mark.parametrize("periods", [{"every_steps": 0}, {"every_secs": 1}])
+def test_the_step_that_triggered_last_is_never_due_again(clock: Clock, periods: dict[str, Any]) -> None:
+    timer = th.SecondOrStepTimer(**periods, clock=clock)
+    timer.update_last_triggered_step(3)
+    clock.now += 100
+    assert not timer.should_trigger_for_step(3)
+    assert timer.should_trigger_for_step(4)
+
+
+def test_the_grid_of_steps_starts_at_the_first_trigger() -> None:
+    assert due(th.SecondOrStepTimer(every_steps=3), range(1, 12)) == [1, 4, 7, 10]
+
+
+def test_the_grid_of_steps_moves_with_a_trigger_that_came_late() -> None:
+    timer = th.SecondOrStepTimer(every_steps=3)
+    timer.update_last_triggered_step(1)
+    timer.update_last_triggered_step(6)
+    assert due(timer, range(7, 14)) == [9, 12]
+
+
+def test_a_step_beyond_the_period_is_due() -> None:
+    timer = th.SecondOrStepTimer(every_steps=3)
+    timer.update_last_triggered_step(1)
+    assert not timer.should_trigger_for_step(3)
+    assert timer.should_trigger_for_step(30)
+
+
+def test_seconds_are_counted_from_the_last_trigger(clock: Clock) -> None:
+    timer = th.SecondOrStepTimer(every_secs=10, clock=clock)
+    timer.update_last_triggered_step(1)
+    clock.now += 9.5
+    assert not timer.should_trigger_for_step(2)
+    clock.now += 0.5
+    assert timer.should_trigger_for_step(2)
+    clock.now += 5
+    timer.update_last_triggered_step(2)
+    clock.now += 9.5
+    assert not timer.should_trigger_for_step(3)
+
+
+def test_an_update_gives_what_went_by_since_the_last_trigger(clock: Clock) -> None:
+    timer = th.SecondOrStepTimer(every_steps=1, clock=clock)
+    assert timer.update_last_triggered_step(5) == (None, None)
+    clock.now += 2.5
+    assert timer.update_last_triggered_step(9) == (2.5, 4)
+    assert timer.last_triggered_step() == 9
+
+
+def test_a_step_that_goes_back_is_due_in_steps_only_after_the_last_trigger_and_the_period() -> None:
+    timer = th.SecondOrStepTimer(every_steps=3)
+    timer.update_last_triggered_step(10)
+    assert due(timer, range(5, 15)) == [13]
+
+
+def test_a_step_that_goes_back_may_be_due_in_seconds(clock: Clock) -> None:
+    timer = th.SecondOrStepTimer(every_secs=1, clock=clock)
+    timer.update_last_triggered_step(10)
+    assert not timer.should_trigger_for_step(5)
+    clock.now += 1
+    assert timer.should_trigger_for_step(5)
+
+
+@pytest.mark.parametrize("name", ["every_secs", "every_steps"])
+def test_a_period_of_0_means_every_new_step(clock: Clock, name: str) -> None:
+    timer = th.SecondOrStepTimer(**{name: 0}, clock=clock)
+    assert due(timer, range(4)) == [0, 1, 2, 3]
+    assert not timer.should_trigger_for_step(3)
+
+
+def test_an_endless_period_triggers_once(clock: Clock) -> None:
+    timer = th.SecondOrStepTimer(every_secs=math.inf, clock=clock)
+    timer.update_last_triggered_step(0)
+    clock.now += 1e12
+    assert not timer.should_trigger_for_step(1)
+
+
+@pytest.mark.parametrize("periods", [{"every_steps": 100}, {"every_secs": 100.0}])
+def test_a_reset_forgets_the_last_trigger(clock: Clock, periods: dict[str, Any]) -> None:
+    timer = th.SecondOrStepTimer(**periods, clock=clock)
+    timer.update_last_triggered_step(3)
+    timer.reset()
+    assert timer.last_triggered_step() is None
+    assert timer.should_trigger_for_step(3)
+    assert timer.update_last_triggered_step(3) == (None, None)
+
+
+def test_a_trigger_at_step_0_and_time_0_is_a_trigger(clock: Clock) -> None:
+    clock.now = 0.0
+    timer = th.SecondOrStepTimer(every_secs=10, clock=clock)
+    assert timer.update_last_triggered_step(0) == (None, None)
+    assert timer.last_triggered_step() == 0
+    assert not timer.should_trigger_for_step(1)
+
+
+def test_time_is_that_of_the_monotonic_clock() -> None:
+    timer = th.SecondOrStepTimer(every_secs=0)
+    before = time.monotonic()
+    timer.update_last_triggered_step(0)
+    seconds, _ = timer.update_last_triggered_step(1)
+    assert seconds is not None
+    assert 0 <= seconds <= time.monotonic() - before
+
+
+@given(st.integers(1, 20), st.integers(0, 50), st.integers(0, 100))
+def test_steps_one_after_the_other_are_due_at_each_multiple_of_the_period(period: int, first: int, count: int) -> None:
+    steps = range(first, first + count)
+    assert due(th.SecondOrStepTimer(every_steps=period), steps) == list(steps[::period])

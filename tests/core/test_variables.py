@@ -1,0 +1,105 @@
+"""How variables begin, and how a value stays what it was while they change."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tenterhooks as th
+from tenterhooks.variables import SessionState, initial_state, unchanging
+
+Array = np.ndarray[Any, Any]
+
+
+def test_variables_begin_after_those_that_they_name() -> None:
+    graph = th.Graph()
+    graph.variable("both", lambda w, size: w * size)
+    graph.variable("w", lambda size: [1] * size)
+    graph.variable("size", 2)
+    state = initial_state(graph)
+    assert state == {"both": [1, 1, 1, 1], "w": [1, 1], "size": 2}
+
+
+def test_variables_of_one_generator_begin_in_the_order_of_addition() -> None:
+    def begun() -> dict[str, Any]:
+        graph = th.Graph()
+        graph.variable("rng", lambda: np.random.default_rng(3))
+        for name in ("b", "a", "c"):
+            graph.variable(name, lambda rng: rng.random())
+        return initial_state(graph)
+
+    rng = np.random.default_rng(3)
+    values = [rng.random() for _ in range(3)]
+    assert [begun()[name] for name in ("b", "a", "c")] == values
+
+
+def test_a_fresh_state_is_at_step_0() -> None:
+    assert initial_state(th.Graph()).global_step == 0
+    assert SessionState().global_step == 0
+
+
+def test_an_error_of_an_initial_value_names_the_variable() -> None:
+    graph = th.Graph()
+    graph.variable("w", lambda: 1 / 0)
+    with pytest.raises(ZeroDivisionError) as caught:
+        th.Session(graph)
+    assert caught.value.__notes__ == ["in the initial value of <Variable 'w'>"]
+
+
+def test_5000_variables_each_made_from_the_one_before_begin() -> None:
+    graph = th.Graph()
+    graph.variable("v0", 0)
+    for number in range(1, 5_000):
+        graph.variable(f"v{number}", eval(f"lambda v{number - 1}: v{number - 1} + 1"))
+    assert initial_state(graph)["v4999"] == 4_999
+
+
+@pytest.mark.parametrize("value", [None, True, 3, 0.5, 1j, "x", b"x", np.float32(1)])
+def test_what_cannot_change_is_given_itself(value: Any) -> None:
+    assert unchanging(value, ["v"], {"v": value}) is value
+
+
+def test_an_object_that_is_no_part_of_a_variable_is_given_itself() -> None:
+    value = object()
+    assert unchanging(value, ["v"], {"v": [1]}) is value
+
+
+def test_only_the_variables_that_the_run_reads_count() -> None:
+    w = np.zeros(2)
+    assert unchanging(w, [], {"w": w}) is w
+    assert unchanging(w, ["w"], {"w": w}) is not w
+
+
+@st.composite
+def views(draw: st.DrawFn) -> tuple[list[Array], Any]:
+    """Some arrays, and a structure of views of them and of what shares nothing with them."""
+    arrays = [np.arange(6.0) + 10 * number for number in range(draw(st.integers(1, 3)))]
+    leaf = st.one_of(
+        st.sampled_from(arrays),
+        st.sampled_from(arrays).map(lambda array: array[2:]),
+        st.sampled_from(arrays).map(lambda array: array[::-1].reshape(2, 3)),
+        st.sampled_from(arrays).map(lambda array: array * 2),
+        st.sampled_from([None, 3, "x"]),
+    )
+    structure = st.recursive(
+        leaf,
+        lambda inner: st.one_of(
+            st.lists(inner, max_size=3),
+            st.lists(inner, max_size=3).map(tuple),
+            st.dictionaries(st.text(max_size=2), inner, max_size=3),
+        ),
+        max_leaves=8,
+    )
+    return arrays, draw(structure)
+
+
+@given(views())
+def test_any_structure_of_views_stays_what_it_was(case: tuple[list[Array], Any]) -> None:
+    arrays, value = case
+    before = repr(value)
+    kept = unchanging(value, ["params"], {"params": {"nested": arrays}})
+    for array in arrays:
+        array += 1000
+    assert repr(kept) == before
