@@ -25,7 +25,7 @@ def test_a_number_passes() -> None:
         assert not session.should_stop()
 
 
-@pytest.mark.parametrize("nan", [float("nan"), np.float32("nan"), np.array([1.0, np.nan])])
+@pytest.mark.parametrize("nan", [float("nan"), np.float32("nan"), np.array([1.0, np.nan]), [1.0, float("nan")]])
 def test_nan_is_an_error_that_names_tensor_and_step(nan: Any) -> None:
     session = th.MonitoredSession(graph=graph_of(1.0, nan), hooks=[NanTensorHook("loss")])
     message = "'loss' is NaN in the run that led to global step 2"
@@ -33,6 +33,37 @@ def test_nan_is_an_error_that_names_tensor_and_step(nan: Any) -> None:
         while True:
             session.run("train")
     assert any("in after_run of hook 'nan' (tenterhooks-nan" in note for note in caught.value.__notes__)
+
+
+@pytest.mark.parametrize("value", [None, "nan", {"loss": 1.0}])
+def test_what_is_no_number_cannot_be_watched(value: Any) -> None:
+    session = th.MonitoredSession(graph=graph_of(value), hooks=[NanTensorHook()])
+    with pytest.raises(TypeError, match=r"'loss' is .*: watch a number or an array of numbers"), session:
+        session.run("train")
+
+
+def test_an_array_is_compared_where_it_lies() -> None:
+    class OnDevice:
+        """An array that must not be turned into NumPy's."""
+
+        dtype = "float32"
+
+        def __init__(self, nan: bool) -> None:
+            self.nan = nan
+
+        def __ne__(self, other: object) -> "OnDevice":  # type: ignore[override]
+            return self
+
+        def any(self) -> bool:
+            return self.nan
+
+        def __array__(self) -> None:
+            raise AssertionError("moved to the host")
+
+    session = th.MonitoredSession(graph=graph_of(OnDevice(False), OnDevice(True)), hooks=[NanTensorHook()])
+    with pytest.raises(NanLossDuringTrainingError, match="global step 2"), session:
+        while True:
+            session.run("train")
 
 
 def test_the_error_is_a_runtime_error_as_in_tensorflow() -> None:

@@ -1,6 +1,7 @@
 """Guards a session against a loss that is no number."""
 
 import logging
+from typing import Any
 
 import numpy as np
 
@@ -57,8 +58,9 @@ class NanTensorHook(SessionRunHook):
 
         Raises:
             NanLossDuringTrainingError: It is NaN.
+            TypeError: It is no number and no array of numbers.
         """
-        if not np.isnan(run_values.results).any():
+        if not _has_nan(run_values.results, self._name):
             return
         self._condemned = f"{self._name!r} is NaN in the run that led to global step {run_context.session.global_step}"
         if self._fail:
@@ -73,3 +75,14 @@ class NanTensorHook(SessionRunHook):
     def before_save(self, session: Session, step: int) -> str | None:
         """Keep savers from saving a state that a NaN has gone into."""
         return self._condemned
+
+
+def _has_nan(value: Any, name: str) -> bool:
+    """Whether a value is or holds NaN. An array is compared on its device, and one truth value is moved from there."""
+    if not hasattr(value, "dtype"):
+        value = np.asarray(value)
+        if value.dtype.kind not in "biufc":
+            raise TypeError(f"{name!r} is {value!r:.60}: watch a number or an array of numbers")
+    # NaN is the one number that differs from itself.
+    differs = value != value  # noqa: PLR0124
+    return bool(differs.any())
