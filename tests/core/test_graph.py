@@ -1,11 +1,19 @@
 """A graph: named values, added until it is finalized, with every name checked."""
 
+import doctest
 import threading
 from typing import Any
 
 import pytest
 
 import tenterhooks as th
+import tenterhooks.graph
+
+
+def test_the_examples_of_the_docstrings_run() -> None:
+    result = doctest.testmod(tenterhooks.graph)
+    assert result.attempted > 0
+    assert result.failed == 0
 
 
 def test_the_global_step_is_in_every_graph() -> None:
@@ -116,7 +124,9 @@ def test_a_name_is_a_string_that_is_not_empty(name: Any) -> None:
 def test_a_name_can_be_taken_only_once(name: str) -> None:
     graph = th.Graph()
     graph.placeholder("x")
-    with pytest.raises(ValueError, match=rf"the graph already has <\w+ '{name}'>: choose another name, .*{name}.* in gr"):
+    with pytest.raises(
+        ValueError, match=rf"the graph already has <\w+ '{name}'>: choose another name, .*{name}.* in gr"
+    ):
         graph.variable(name, 0)
 
 
@@ -142,9 +152,12 @@ def test_an_input_that_does_not_exist_is_found_when_the_graph_is_finalized() -> 
 def test_a_collections_name_that_does_not_exist_is_found_too() -> None:
     graph = th.Graph()
     graph.placeholder("loss")
+    graph.add_to_collection("losses", "loss")
+    graph.add_to_collection("summaries", "loss")
     graph.add_to_collection("summaries", "los")
     with pytest.raises(
-        th.UnknownNameError, match="the collection 'summaries' holds 'los', and no node has that name; the near.* 'loss'"
+        th.UnknownNameError,
+        match="the collection 'summaries' holds 'los', and no node has that name; the nearest: 'loss'",
     ):
         graph.finalize()
 
@@ -202,7 +215,7 @@ def test_a_finalized_graph_says_so() -> None:
 def test_nothing_can_be_added_to_a_finalized_graph(add: Any) -> None:
     graph = th.Graph()
     graph.finalize()
-    with pytest.raises(RuntimeError, match="cannot add .* the graph is finalized while a session is open; build it befor"):
+    with pytest.raises(RuntimeError, match=r"cannot add .*: the graph is finalized while a session is open; build it"):
         add(graph)
     assert "new" not in graph
     assert graph.get_collection("summaries") == []

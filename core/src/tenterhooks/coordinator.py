@@ -112,13 +112,14 @@ class Coordinator:
             RuntimeError: Threads are alive after the grace period.
         """
         with self._lock:
-            waited_for = self._threads | set(threads or ())
+            # A thread that registered itself and joins would wait for itself.
+            waited_for = (self._threads | set(threads or ())) - {threading.current_thread()}
         while any(thread.is_alive() for thread in waited_for) and not self._stop.wait(0.05):
             pass
         deadline = time.monotonic() + stop_grace_period_secs
         for thread in waited_for:
-            # A thread that registers itself and joins would wait for itself.
-            if thread is not threading.current_thread():
+            # One that was never started cannot be joined.
+            if thread.is_alive():
                 thread.join(max(0.0, deadline - time.monotonic()))
         with self._lock:
             self._joined = True

@@ -56,7 +56,7 @@ class UnknownNameError(KeyError):
 
     def __str__(self) -> str:
         """The message as it is: a `KeyError` would put it in quotes."""
-        return str(self.args[0])
+        return Exception.__str__(self)
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

@@ -10,7 +10,8 @@ from tenterhooks.nodes import Node
 __all__ = ["Feeds", "Fetch", "Fetches", "Tensors", "compile_fetches", "names_by_tag"]
 
 Fetches: TypeAlias = Any
-Feeds: TypeAlias = Mapping[str, Any] | Mapping[Node, Any] | Mapping[Node | str, Any]
+# By names and nodes. A mapping's keys are of one type to a type checker, also where that is one kind of node.
+Feeds: TypeAlias = Mapping[Any, Any]
 # What a hook is told to log or write: a node, several, or some by the name that they shall have there.
 Tensors: TypeAlias = Node | str | Iterable[Node | str] | Mapping[str, Node | str]
 

@@ -3,7 +3,8 @@
 import contextvars
 import copy
 import graphlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import heapq
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, ParamSpec, TypeVar, overload
 
@@ -20,7 +21,7 @@ from tenterhooks.nodes import (
     parameter_names,
 )
 
-__all__ = ["GLOBAL_STEP", "Graph", "get_default_graph"]
+__all__ = ["GLOBAL_STEP", "Graph", "get_default_graph", "in_order"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -83,7 +84,7 @@ class Graph:
                 function may name other variables by its parameters.
         """
         if callable(initial):
-            inputs = parameter_names(initial, f"the initial value of {name!r}")
+            inputs = parameter_names(initial, f"the initial value of {name!r}", unreadable=())
             return self._add(Variable(self, name, initial, inputs))
         return self._add(Variable(self, name, lambda: copy.deepcopy(initial), ()))
 
@@ -106,7 +107,7 @@ class Graph:
                 f"source {name!r} needs a function that gives an iterable, not {type(factory).__name__}; "
                 "a resumed session has to begin it anew"
             )
-        return self._add(Source(self, name, factory, parameter_names(factory, f"source {name!r}")))
+        return self._add(Source(self, name, factory, parameter_names(factory, f"source {name!r}", unreadable=())))
 
     @overload
     def tensor(
@@ -254,10 +255,7 @@ class Graph:
                         f"the collection {collection!r} holds {name!r}, and no node has that name"
                         f"{nearest(name, self.nodes)}"
                     )
-        try:
-            graphlib.TopologicalSorter({name: node.inputs for name, node in self.nodes.items()}).prepare()
-        except graphlib.CycleError as error:
-            raise ValueError(f"nodes depend on each other in a circle: {' -> '.join(error.args[1])}") from None
+        in_order({name: node.inputs for name, node in self.nodes.items()})
 
     def _add(self, node: _N) -> _N:
         self._check_open(f"add {node!r}")
@@ -276,6 +274,32 @@ class Graph:
             raise RuntimeError(
                 f"cannot {wish}: the graph is finalized while a session is open; build it before, or in a hook's begin"
             )
+
+
+def in_order(inputs: Mapping[str, Iterable[str]]) -> list[str]:
+    """Names, each after its inputs, and where these allow it in the order in which they are given.
+
+    So some names more, with what they need, do not change the order of the others.
+
+    Raises:
+        ValueError: They depend on each other in a circle.
+    """
+    names = list(inputs)
+    place = {name: index for index, name in enumerate(names)}
+    sorter = graphlib.TopologicalSorter(inputs)
+    try:
+        sorter.prepare()
+    except graphlib.CycleError as error:
+        raise ValueError(f"nodes depend on each other in a circle: {' -> '.join(error.args[1])}") from None
+    ready: list[int] = []
+    order = []
+    while sorter.is_active():
+        for name in sorter.get_ready():
+            heapq.heappush(ready, place[name])
+        name = names[heapq.heappop(ready)]
+        sorter.done(name)
+        order.append(name)
+    return order
 
 
 def _of_function(

@@ -98,12 +98,15 @@ class TrainOp(Tensor[P, R]):
         self.advance = advance
 
 
-def parameter_names(function: Callable[..., Any], what: str) -> tuple[str, ...]:
+def parameter_names(
+    function: Callable[..., Any], what: str, *, unreadable: tuple[str, ...] | None = None
+) -> tuple[str, ...]:
     """The inputs that a function names by its parameters; one with a default is no input, as in pytest's fixtures.
 
     Args:
         function: The function of a node.
         what: What it is for, for the message.
+        unreadable: The inputs of a function whose parameters cannot be read, as those of `dict`; None: an error.
 
     Raises:
         TypeError: It has parameters that cannot be told by position, such as `*args`.
@@ -111,6 +114,8 @@ def parameter_names(function: Callable[..., Any], what: str) -> tuple[str, ...]:
     try:
         parameters = inspect.signature(function).parameters.values()
     except ValueError as error:
+        if unreadable is not None:
+            return unreadable
         raise TypeError(f"the parameters of {function!r} for {what} cannot be read; pass inputs=[...]") from error
     names = []
     for parameter in parameters:

@@ -1,10 +1,9 @@
 """What a run has to compute, and in which order, worked out once for a set of fetches."""
 
-import graphlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tenterhooks.graph import Graph
+from tenterhooks.graph import Graph, in_order
 from tenterhooks.nodes import REQUIRED, Placeholder, Source, Tensor, TrainOp, Variable
 
 __all__ = ["Plan", "make_plan"]
@@ -46,7 +45,8 @@ def make_plan(graph: Graph, fetched: Iterable[str], fed: Iterable[str]) -> Plan:
         fed: The names that are given; they are not computed, nor what only they need.
 
     Raises:
-        ValueError: Something needed is a placeholder without default that nobody feeds.
+        ValueError: Something needed is a placeholder without default that nobody feeds, or depends on itself.
+        UnknownNameError: Something needed takes what does not exist.
     """
     fed = frozenset(fed)
     fetched = tuple(fetched)
@@ -57,9 +57,8 @@ def make_plan(graph: Graph, fetched: Iterable[str], fed: Iterable[str]) -> Plan:
         for name, node in graph.nodes.items()
         if name in needed
     }
-    late: list[Tensor[..., Any]] = []
-    late_names: set[str] = set()
-    for name in graphlib.TopologicalSorter(inputs).static_order():
+    late: dict[str, Tensor[..., Any]] = {}
+    for name in in_order(inputs):
         node = graph.nodes[name]
         if name in fed:
             continue
@@ -77,15 +76,16 @@ def make_plan(graph: Graph, fetched: Iterable[str], fed: Iterable[str]) -> Plan:
                 )
             plan.defaults.append((name, node.default))
         elif isinstance(node, Tensor):
-            if isinstance(node, TrainOp) or not late_names.isdisjoint(node.inputs):
-                late.append(node)
-                late_names.add(name)
+            if isinstance(node, TrainOp) or any(entry in late for entry in node.inputs):
+                late[name] = node
             else:
                 plan.before.append(node)
-    _order_late(plan, late, late_names, list(graph.nodes))
+    order = _order_late(late, {name: index for index, name in enumerate(inputs)})
+    last = max((index for index, node in enumerate(order) if isinstance(node, TrainOp)), default=-1)
+    plan.update, plan.after = order[: last + 1], order[last + 1 :]
     plan.advance = any(isinstance(node, TrainOp) and node.advance for node in plan.update)
     if plan.update:
-        plan.kept = tuple(name for name in fetched if name not in late_names and name not in fed)
+        plan.kept = tuple(name for name in fetched if name not in late and name not in fed)
     return plan
 
 
@@ -106,18 +106,7 @@ def _needed(graph: Graph, fetched: Iterable[str], fed: frozenset[str]) -> set[st
     return needed
 
 
-def _order_late(plan: Plan, late: list[Tensor[..., Any]], late_names: set[str], declared: Sequence[str]) -> None:
+def _order_late(late: dict[str, Tensor[..., Any]], place: Mapping[str, int]) -> list[Tensor[..., Any]]:
     """Put training ops as early as they can be, in the order in which they were added, and the others after them."""
-    place = {name: index for index, name in enumerate(declared)}
-    late.sort(key=lambda node: (not isinstance(node, TrainOp), place[node.name]))
-    done: set[str] = set()
-    order: list[Tensor[..., Any]] = []
-    while late:
-        for node in late:
-            if all(name in done or name not in late_names for name in node.inputs):
-                break
-        late.remove(node)
-        done.add(node.name)
-        order.append(node)
-    last = max((index for index, node in enumerate(order) if isinstance(node, TrainOp)), default=-1)
-    plan.update, plan.after = order[: last + 1], order[last + 1 :]
+    ranked = sorted(late, key=lambda name: (not isinstance(late[name], TrainOp), place[name]))
+    return [late[name] for name in in_order({name: [e for e in late[name].inputs if e in late] for name in ranked})]

@@ -196,11 +196,15 @@ class HookRegistry:
 
     def state_dict(self) -> dict[str, Any]:
         """The states of all hooks that have one, by name."""
-        return {
-            adapter.name: capture(adapter.hook.state_dict(), f"hooks/{adapter.name}")
-            for adapter in self.adapters
-            if isinstance(adapter.hook, Stateful)
-        }
+        states = {}
+        for adapter in self.adapters:
+            if isinstance(adapter.hook, Stateful):
+                try:
+                    states[adapter.name] = capture(adapter.hook.state_dict(), f"hooks/{adapter.name}")
+                except BaseException as error:
+                    error.add_note(f"in state_dict of hook {adapter.title}")
+                    raise
+        return states
 
     def keep_first_states(self) -> None:
         """Remember the hooks' states as they are, for a session that is created anew without a checkpoint."""

@@ -9,13 +9,13 @@ from tenterhooks.errors import UnknownNameError, nearest
 from tenterhooks.fetches import Feeds, Fetch, Fetches, compile_fetches
 from tenterhooks.graph import GLOBAL_STEP, Graph, get_default_graph
 from tenterhooks.hooks import RunMetadata
-from tenterhooks.nodes import Source, Tensor, Variable
+from tenterhooks.nodes import Node, Source, Tensor, TrainOp, Variable
 from tenterhooks.plan import Plan, make_plan
 from tenterhooks.restore import Restored, restore
 from tenterhooks.sources import SourceReader
 from tenterhooks.state import capture
 from tenterhooks.stop import StopRequest, StopRequests
-from tenterhooks.variables import SessionState, initial_state, unchanging
+from tenterhooks.variables import SessionState, begin_missing, initial_state, unchanging
 
 if TYPE_CHECKING:
     from tenterhooks.registry import HookRegistry
@@ -69,7 +69,7 @@ class Session:
             node.name: SourceReader(node, self.state) for node in graph.nodes.values() if isinstance(node, Source)
         }
         self._plans: dict[Any, Plan] = {}
-        self._fetches: dict[Any, Fetch] = {}
+        self._fetches: dict[str | Node, Fetch] = {}
         self._closed = False
         self._stops = StopRequests()
         self._registry: HookRegistry | None = None
@@ -147,16 +147,21 @@ class Session:
             The values, in the shape of `fetches`.
         """
         fetch = self.compile(fetches)
-        feeds = {self.graph[self.graph.name_of(node)].name: value for node, value in (feed_dict or {}).items()}
+        feeds: dict[str, Any] = {}
+        for node, value in (feed_dict or {}).items():
+            name = self.graph[self.graph.name_of(node)].name
+            if name in feeds:
+                raise RuntimeError(f"{name!r} is fed twice in one run, by name and as a node")
+            feeds[name] = value
         seconds = run_metadata.node_seconds if run_metadata is not None and options and options.get("trace") else None
         return fetch.pick(self.compute((fetch,), feeds, draw=self._registry is None, node_seconds=seconds))
 
     def compile(self, fetches: Fetches) -> Fetch:
         """Work out a structure of fetches, for `compute`."""
-        try:
-            fetch = self._fetches.get(fetches)
-        except TypeError:  # Lists and dicts are not hashable.
+        # Of structures, those of different kinds may be equal, as a tuple and a named one.
+        if not isinstance(fetches, str | Node):
             return compile_fetches(self.graph, fetches)
+        fetch = self._fetches.get(fetches)
         if fetch is None:
             if len(self._fetches) >= _KEPT:
                 self._fetches.clear()
@@ -196,15 +201,14 @@ class Session:
         for name in plan.variables:
             values[name] = state[name]
         for name in plan.sources:
-            reader = self._readers.get(name) or self._new_reader(name)
-            values[name] = reader.draw() if draw else reader.look()
+            values[name] = self._readers[name].draw() if draw else self._readers[name].look()
         self._call(plan.before, values, node_seconds)
         if not plan.update:
             return values
-        kept = {name: unchanging(values[name], plan.variables, state) for name in plan.kept}
+        kept = unchanging({name: values[name] for name in plan.kept}, plan.variables, state)
         for node in plan.update:
             self._call((node,), values, node_seconds)
-            if isinstance(values[node.name], dict):
+            if isinstance(node, TrainOp) and isinstance(values[node.name], dict):
                 self._update(node, values, feeds)
         if plan.advance:
             state.global_step += 1
@@ -253,18 +257,19 @@ class Session:
         if plan is None:
             names = dict.fromkeys(name for names in fetched for name in names)
             plan = make_plan(self.graph, names, fed)
+            if not self.graph.finalized:
+                self._follow()
             if len(self._plans) >= _KEPT:
                 self._plans.clear()
-            # A graph that can still grow may get other plans.
-            if self.graph.finalized:
-                self._plans[key] = plan
+            self._plans[key] = plan
         return plan
 
-    def _new_reader(self, name: str) -> SourceReader:
-        """The reader of a source that was added after the session was opened."""
-        source = self.graph[name]
-        assert isinstance(source, Source)
-        return self._readers.setdefault(name, SourceReader(source, self.state))
+    def _follow(self) -> None:
+        """Begin what was added to the graph after the session was opened."""
+        begin_missing(self.graph, self.state)
+        for node in self.graph.nodes.values():
+            if isinstance(node, Source) and node.name not in self._readers:
+                self._readers[node.name] = SourceReader(node, self.state)
 
     def state_dict(self) -> dict[str, Any]:
         """All that a checkpoint holds: the step, the variables, the sources' positions, and the hooks' states.

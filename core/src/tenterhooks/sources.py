@@ -25,19 +25,34 @@ class SourceReader:
         variables: The session's variables.
     """
 
-    __slots__ = ("_begun_with", "_iterator", "_last", "_next", "_origin", "_position", "drawn", "source", "variables")
+    __slots__ = (
+        "_begun_with",
+        "_iterator",
+        "_last",
+        "_looked_with",
+        "_next",
+        "_origin",
+        "_position",
+        "drawn",
+        "source",
+        "variables",
+    )
 
     def __init__(self, source: Source, variables: Mapping[str, Any]) -> None:
         self.source = source
         self.variables = variables
+        self._reset()
+
+    def _reset(self) -> None:
         self.drawn = 0
         self._iterator: Iterator[Any] | None = None
         self._origin: Stateful | None = None
         self._begun_with: dict[str, Any] = {}
         self._last: Any = _NOTHING
         self._next: Any = _NOTHING
-        # The position before an item that was looked at and not yet drawn.
+        # The position and the generators before an item that was looked at and not yet drawn.
         self._position: Any = _NOTHING
+        self._looked_with: dict[str, Any] = {}
 
     def draw(self) -> Any:
         """The next item.
@@ -64,8 +79,9 @@ class SourceReader:
         if self._next is _NOTHING:
             self._begin()
             position = None if self._origin is None else copy.deepcopy(self._origin.state_dict())
+            looked_with = self._generators()
             self._next = self._advance()
-            self._position = position
+            self._position, self._looked_with = position, looked_with
         return self._next
 
     def state_dict(self) -> dict[str, Any]:
@@ -74,6 +90,8 @@ class SourceReader:
         if self._origin is not None:
             position = self._origin.state_dict() if self._position is _NOTHING else self._position
             state["position"] = capture(position, f"sources/{self.source.name} (state_dict)")
+        if self._next is not _NOTHING:
+            state["looked_with"] = self._looked_with
         return state
 
     def load_state_dict(self, state: Mapping[str, Any]) -> int | None:
@@ -87,17 +105,25 @@ class SourceReader:
         Raises:
             CheckpointError: The source ended before.
         """
-        for name, bits in state["begun_with"].items():
-            generator = self.variables.get(name)
-            if isinstance(generator, np.random.Generator):
-                generator.bit_generator.state = bits
+        self._reset()
         drawn: int = state["drawn"]
-        if not drawn and "position" not in state:
+        looked = "looked_with" in state
+        if not (drawn or looked or "position" in state):
             return None
+        self._set_generators(state["begun_with"])
         self._begin(state.get("position", _NOTHING))
-        if self._origin is not None and "position" in state:
+        itself = self._origin is not None and "position" in state
+        if itself:
             self.drawn = drawn
-            return None
+        else:
+            self._wind_forward(drawn)
+        if looked:
+            # An item that was looked at has moved the generators, and is the next one.
+            self._set_generators(state["looked_with"])
+            self.look()
+        return None if itself else drawn or None
+
+    def _wind_forward(self, drawn: int) -> None:
         while self.drawn < drawn:
             try:
                 self.draw()
@@ -106,16 +132,20 @@ class SourceReader:
                     f"source {self.source.name!r} has {self.drawn} items, but the checkpoint was saved after {drawn}: "
                     "resume with the same input, or give it state_dict and load_state_dict"
                 ) from error
-        return drawn
+
+    def _generators(self) -> dict[str, Any]:
+        """The states of all random generators among the variables."""
+        return {path: dict(generator.bit_generator.state) for path, generator in _generators_in(self.variables, "")}
+
+    def _set_generators(self, states: Mapping[str, Any]) -> None:
+        for path, generator in _generators_in(self.variables, ""):
+            if path in states:
+                generator.bit_generator.state = states[path]
 
     def _begin(self, position: Any = _NOTHING) -> None:
         if self._iterator is not None:
             return
-        self._begun_with = {
-            name: dict(value.bit_generator.state)
-            for name, value in self.variables.items()
-            if isinstance(value, np.random.Generator)
-        }
+        self._begun_with = self._generators()
         iterable = self.source.factory(*[self.variables[name] for name in self.source.inputs])
         if isinstance(iterable, Stateful):
             # The iterable's own position comes before its iteration, an iterator's after.
@@ -136,3 +166,15 @@ class SourceReader:
             return next(self._iterator)
         except StopIteration:
             raise OutOfRangeError(f"source {self.source.name!r} has no more items after {self.drawn}") from None
+
+
+def _generators_in(value: Any, path: str) -> Iterator[tuple[str, np.random.Generator]]:
+    """All generators in a structure, each with its place."""
+    if isinstance(value, np.random.Generator):
+        yield path, value
+    elif isinstance(value, Mapping):
+        for key, entry in value.items():
+            yield from _generators_in(entry, f"{path}/{key}" if path else str(key))
+    elif isinstance(value, list | tuple):
+        for index, entry in enumerate(value):
+            yield from _generators_in(entry, f"{path}/{index}")

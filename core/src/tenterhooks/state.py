@@ -5,6 +5,7 @@ generators as the state of their bit generator; an object with `state_dict` and 
 and take. Restoring loads into the objects that exist, so references to an array, a generator or an object stay good.
 """
 
+import copy
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol, runtime_checkable
 
@@ -87,20 +88,22 @@ def mismatches(current: Any, saved: Any, path: str) -> Iterator[str]:
     elif isinstance(current, Mapping):
         if not isinstance(saved, dict):
             yield f"{path}: a dict here, {_kind(saved)} in the checkpoint"
-        elif current.keys() == saved.keys():
-            for key, entry in current.items():
-                yield from mismatches(entry, saved[key], f"{path}/{key}")
-        elif _holds_objects(current):
+        elif current.keys() != saved.keys() and _holds_objects(current):
             yield f"{path}: the keys {sorted(map(str, current))} here, {sorted(map(str, saved))} in the checkpoint"
+        else:
+            for key, entry in current.items():
+                if key in saved:
+                    yield from mismatches(entry, saved[key], f"{path}/{key}")
     elif isinstance(current, list | tuple):
-        if not isinstance(saved, type(current)):
+        # What is saved of a named tuple is a plain one.
+        if not isinstance(saved, tuple if isinstance(current, tuple) else list):
             yield f"{path}: a {type(current).__name__} here, {_kind(saved)} in the checkpoint"
         elif len(current) == len(saved):
             for index, entry in enumerate(current):
                 yield from mismatches(entry, saved[index], f"{path}/{index}")
-        elif _holds_objects(current):
+        elif _holds_objects(current) or hasattr(current, "_make"):
             yield f"{path}: {len(current)} entries here, {len(saved)} in the checkpoint"
-    elif not isinstance(saved, _PLAIN) and current is not None:
+    elif current is not None and saved is not None and _family(current) is not _family(saved):
         yield f"{path}: {_kind(current)} here, {_kind(saved)} in the checkpoint"
 
 
@@ -108,7 +111,7 @@ def load(current: Any, saved: Any) -> Any:
     """Load a saved value that fits, and give what stands for it from now on: the same object where it can take it."""
     if isinstance(current, np.ndarray):
         if not current.flags.writeable:
-            return saved.copy()
+            return copy.deepcopy(saved)
         current[...] = saved
         return current
     if isinstance(current, np.random.Generator):
@@ -117,16 +120,23 @@ def load(current: Any, saved: Any) -> Any:
     if isinstance(current, Stateful):
         current.load_state_dict(saved)
         return current
-    if isinstance(current, dict) and current.keys() == saved.keys():
-        for key, entry in current.items():
-            current[key] = load(entry, saved[key])
+    if isinstance(current, dict):
+        entries = {key: load(current.get(key), entry) for key, entry in saved.items()}
+        # In the order of the checkpoint, which a program may go by.
+        current.clear()
+        for key, entry in entries.items():
+            current[key] = entry
         return current
-    if isinstance(current, list) and len(current) == len(saved):
-        current[:] = [load(entry, part) for entry, part in zip(current, saved, strict=True)]
+    if isinstance(current, list | tuple) and len(current) == len(saved):
+        parts = [load(entry, part) for entry, part in zip(current, saved, strict=True)]
+    else:
+        parts = copy.deepcopy(saved)
+    if isinstance(current, list):
+        current[:] = parts
         return current
-    if isinstance(current, tuple) and len(current) == len(saved) and _holds_objects(current):
-        return tuple(load(entry, part) for entry, part in zip(current, saved, strict=True))
-    return saved
+    if isinstance(current, tuple):
+        return current._make(parts) if hasattr(current, "_make") else tuple(parts)
+    return parts
 
 
 def _holds_objects(value: Any) -> bool:
@@ -136,6 +146,14 @@ def _holds_objects(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return any(_holds_objects(entry) for entry in value)
     return not isinstance(value, (np.ndarray, *_PLAIN))
+
+
+def _family(value: Any) -> type:
+    """What stands for each other: all numbers, and otherwise values of one type."""
+    for family in (str, bytes):
+        if isinstance(value, family):
+            return family
+    return float if isinstance(value, bool | int | float | np.generic) else type(value)
 
 
 def _kind(value: Any) -> str:

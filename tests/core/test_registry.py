@@ -1,0 +1,859 @@
+"""All hooks of one session: their order and names, wrappers, notes on errors, and their state."""
+
+import logging
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any, TypeVar
+
+import numpy as np
+import pluggy
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tenterhooks as th
+from tenterhooks.hookspecs import STAGES
+
+from .recorders import Calls, MemorySaver, Recorder, SaveEveryStep, Transparent, counting_graph, raising, training
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+STAGES_OF_ERRORS = ["begin", "after_create_session", "before_run", "after_run", "end"]
+# No database: a test that runs from an installed wheel leaves nothing behind.
+properties = settings(database=None, deadline=None, max_examples=60)
+
+
+def play(*hooks: object) -> None:
+    """One session with one run, and another that ends by an exception: every stage is called."""
+    with training(*hooks) as session:
+        session.run("train")
+    with pytest.raises(ValueError, match="body"), training(*hooks):
+        raise ValueError("body")
+
+
+def mark(**marks: Any) -> Callable[[_F], _F]:
+    decorator: Callable[[_F], _F] = th.hookimpl(**marks)
+    return decorator
+
+
+def marked(name: str, calls: Calls, *, saver: bool = False, **marks: bool) -> Recorder:
+    """A hook all of whose stages have these marks."""
+
+    class Marked(Recorder):
+        saves_state = saver
+
+        @mark(**marks)
+        def begin(self, graph: th.Graph) -> None:
+            super().begin(graph)
+
+        @mark(**marks)
+        def after_create_session(self, session: th.Session, coord: th.Coordinator) -> None:
+            super().after_create_session(session, coord)
+
+        @mark(**marks)
+        def before_run(self, run_context: th.SessionRunContext) -> th.SessionRunArgs | None:
+            return super().before_run(run_context)
+
+        @mark(**marks)
+        def after_run(self, run_context: th.SessionRunContext, run_values: th.SessionRunValues) -> None:
+            super().after_run(run_context, run_values)
+
+        @mark(**marks)
+        def end(self, session: th.Session) -> None:
+            super().end(session)
+
+        @mark(**marks)
+        def on_exception(self, session: th.Session | None, exception: BaseException) -> None:
+            super().on_exception(session, exception)
+
+    return Marked(name, calls)
+
+
+def orders(calls: Calls) -> dict[str, list[str]]:
+    """Who was called at each stage, the first time that it was reached."""
+    reached = {stage: [name for name, called in calls if called == stage] for stage in STAGES}
+    return {stage: list(dict.fromkeys(names)) for stage, names in reached.items()}
+
+
+def everywhere(*names: str) -> dict[str, list[str]]:
+    """This order at every stage."""
+    return {stage: list(names) for stage in STAGES}
+
+
+class TestOrder:
+    def test_it_is_that_of_the_list_at_every_stage(self) -> None:
+        calls: Calls = []
+        play(*(Recorder(name, calls) for name in "cab"))
+        assert orders(calls) == everywhere("c", "a", "b")
+
+    def test_a_hook_that_is_marked_tryfirst_comes_before_the_others(self) -> None:
+        calls: Calls = []
+        play(Recorder("a", calls), Recorder("b", calls), marked("c", calls, tryfirst=True))
+        assert orders(calls) == everywhere("c", "a", "b")
+
+    def test_a_hook_that_is_marked_trylast_comes_after_the_others(self) -> None:
+        calls: Calls = []
+        play(marked("a", calls, trylast=True), Recorder("b", calls), Recorder("c", calls))
+        assert orders(calls) == everywhere("b", "c", "a")
+
+    @pytest.mark.parametrize("kind", ["tryfirst", "trylast"])
+    def test_hooks_of_the_same_mark_keep_the_order_of_the_list(self, kind: str) -> None:
+        calls: Calls = []
+        play(*(marked(name, calls, **{kind: True}) for name in "abc"))
+        assert orders(calls) == everywhere("a", "b", "c")
+
+    def test_a_mark_holds_for_its_stage_alone(self) -> None:
+        calls: Calls = []
+
+        class Late(Recorder):
+            @th.hookimpl(trylast=True)
+            def end(self, session: th.Session) -> None:
+                super().end(session)
+
+        play(Late("a", calls), Recorder("b", calls))
+        assert orders(calls) == everywhere("a", "b") | {"end": ["b", "a"]}
+
+    def test_a_saver_comes_after_all_others_at_every_stage(self) -> None:
+        calls: Calls = []
+        play(marked("saver", calls, saver=True), Recorder("a", calls), Recorder("b", calls))
+        assert orders(calls) == everywhere("a", "b", "saver")
+
+    def test_a_saver_comes_after_hooks_that_are_marked_trylast(self) -> None:
+        calls: Calls = []
+        play(marked("saver", calls, saver=True), marked("a", calls, trylast=True), Recorder("b", calls))
+        assert orders(calls) == everywhere("b", "a", "saver")
+
+    @pytest.mark.parametrize("kind", ["tryfirst", "trylast"])
+    def test_a_mark_does_not_move_a_saver(self, kind: str) -> None:
+        calls: Calls = []
+        saver = marked("saver", calls, saver=True, **{kind: True})
+        play(saver, Recorder("a", calls), marked("b", calls, trylast=True))
+        assert orders(calls) == everywhere("a", "b", "saver")
+
+    def test_savers_keep_the_order_of_the_list(self) -> None:
+        calls: Calls = []
+        play(marked("s", calls, saver=True), Recorder("a", calls), marked("t", calls, saver=True))
+        assert orders(calls) == everywhere("a", "s", "t")
+
+    @properties
+    @given(st.lists(st.sampled_from(["tryfirst", "", "trylast", "saver"]), max_size=6), st.booleans())
+    def test_it_is_by_mark_then_by_place_in_the_list_whatever_the_marks(self, kinds: list[str], wrapped: bool) -> None:
+        calls: Calls = []
+        hooks: list[object] = [
+            marked(f"{place}", calls, **({kind: True} if kind else {})) for place, kind in enumerate(kinds)
+        ]
+        play(*hooks, *([Transparent()] if wrapped else []))
+        ranks = ["tryfirst", "", "trylast", "saver"]
+        expected = [f"{place}" for place in sorted(range(len(kinds)), key=lambda place: ranks.index(kinds[place]))]
+        assert orders(calls) == everywhere(*expected)
+
+
+def around(stage: str, before: Callable[..., Any], after: Callable[..., Any] = lambda: None, **marks: Any) -> object:
+    """A hook that wraps one stage, and calls these before and after it."""
+
+    def wrapper() -> Generator[None, Any, Any]:
+        before()
+        result = yield
+        after()
+        return result
+
+    return SimpleNamespace(**{stage: th.hookimpl(wrapper=True, **marks)(wrapper)}, name=marks.get("name", "around"))
+
+
+class TestWrappers:
+    @pytest.mark.parametrize("stage", STAGES)
+    def test_a_wrapper_sees_a_stage_as_a_whole(self, stage: str) -> None:
+        calls: Calls = []
+        wrapper = around(
+            stage,
+            lambda: calls.append(("around", f"before {stage}")),
+            lambda: calls.append(("around", f"after {stage}")),
+        )
+        play(Recorder("a", calls), wrapper, Recorder("b", calls))
+        place = calls.index(("around", f"before {stage}"))
+        assert calls[place : place + 4] == [
+            ("around", f"before {stage}"),
+            ("a", stage),
+            ("b", stage),
+            ("around", f"after {stage}"),
+        ]
+
+    def test_the_first_of_the_list_stands_around_the_others(self) -> None:
+        seen: list[str] = []
+        hooks = [
+            around(
+                "end", lambda name=name: seen.append(f"before {name}"), lambda name=name: seen.append(f"after {name}")
+            )
+            for name in "ab"
+        ]
+        with training(*hooks):
+            pass
+        assert seen == ["before a", "before b", "after b", "after a"]
+
+    def test_a_savers_wrapper_is_left_after_all_others(self) -> None:
+        seen: list[str] = []
+        saver: Any = around("end", lambda: None, lambda: seen.append("saver"))
+        saver.saves_state = True
+        other = around("end", lambda: None, lambda: seen.append("other"), tryfirst=True)
+        with training(saver, other):
+            pass
+        assert seen == ["other", "saver"]
+
+    def test_a_wrapper_gets_the_arguments_of_the_stage(self) -> None:
+        seen: list[Any] = []
+
+        class Wrapper:
+            @th.hookimpl(wrapper=True)
+            def after_run(
+                self, run_values: th.SessionRunValues, run_context: th.SessionRunContext
+            ) -> Generator[None, Any, Any]:
+                seen.extend([run_context.original_args.fetches, run_values.results])
+                return (yield)
+
+        with training(Wrapper(), Recorder("a")) as session:
+            session.run(["w", "train"])
+        assert seen == [["w", "train"], [0.0, None]]
+
+    def test_a_wrapper_of_after_run_sees_the_callers_results_and_hooks_see_theirs(self) -> None:
+        seen: list[Any] = []
+
+        class Wrapper:
+            @th.hookimpl(wrapper=True)
+            def after_run(self, run_values: th.SessionRunValues) -> Generator[None, Any, Any]:
+                seen.append(run_values.results)
+                return (yield)
+
+        asking = Recorder(
+            "a",
+            before_run=lambda context: th.SessionRunArgs("x"),
+            after_run=lambda context, values: seen.append(values.results),
+        )
+        with training(asking, Wrapper()) as session:
+            session.run("w")
+        assert seen == [0.0, 1.0]
+
+    def test_a_wrapper_of_before_run_sees_what_hooks_ask_for(self) -> None:
+        seen: list[Any] = []
+
+        class Wrapper:
+            @th.hookimpl(wrapper=True)
+            def before_run(self) -> Generator[None, Any, Any]:
+                result = yield
+                seen.extend(args.fetches for args in result)
+                return result
+
+        asking = [Recorder(name, before_run=lambda context, name=name: th.SessionRunArgs(name)) for name in "xy"]
+        with training(*asking, Wrapper()) as session:
+            session.run("train")
+        assert seen == ["x", "y"]
+
+    def test_a_wrapper_of_end_sees_that_the_stage_is_over_even_if_hooks_failed(self) -> None:
+        seen: list[str] = []
+        wrapper = around("end", lambda: seen.append("before"), lambda: seen.append("after"))
+        with (
+            pytest.raises(ValueError, match="a failed"),
+            training(wrapper, Recorder("a", end=raising(ValueError("a failed")))),
+        ):
+            pass
+        assert seen == ["before", "after"]
+
+    @pytest.mark.parametrize("fails", ["before", "after"])
+    def test_a_wrapper_of_end_that_fails_keeps_no_hook_from_its_end(self, fails: str) -> None:
+        calls: Calls = []
+        failing = raising(ValueError("wrapper"))
+        wrapper = around("end", **{"before": lambda: None, fails: failing})
+        with pytest.raises(ValueError, match="wrapper"), training(Recorder("a", calls), wrapper, Recorder("b", calls)):
+            pass
+        assert calls[-2:] == [("a", "end"), ("b", "end")]
+
+    def test_hooks_keep_their_order_when_a_wrapper_of_end_fails(self) -> None:
+        calls: Calls = []
+        wrapper = around("end", raising(ValueError("wrapper")))
+        hooks = [marked("a", calls, trylast=True), Recorder("b", calls), marked("c", calls, tryfirst=True), wrapper]
+        with pytest.raises(ValueError, match="wrapper"), training(*hooks):
+            pass
+        assert orders(calls)["end"] == ["c", "b", "a"]
+
+    def test_a_wrapper_of_on_exception_that_fails_keeps_no_hook_from_it(self) -> None:
+        calls: Calls = []
+        wrapper = around("on_exception", raising(TypeError("wrapper")))
+        with pytest.raises(ValueError, match="body") as caught, training(Recorder("a", calls), wrapper):
+            raise ValueError("body")
+        assert calls[-1] == ("a", "on_exception")
+        assert "while closing: TypeError: wrapper" in caught.value.__notes__[0]
+
+    def test_a_wrapper_of_on_exception_cannot_swallow_the_exception(self) -> None:
+        class Swallowing:
+            @th.hookimpl(wrapper=True)
+            def on_exception(self) -> Generator[None, Any, Any]:
+                yield
+                return None
+
+        with pytest.raises(ValueError, match="body"), training(Swallowing()):
+            raise ValueError("body")
+
+    def test_a_wrapper_may_replace_an_error_of_a_run(self) -> None:
+        class Translating:
+            @th.hookimpl(wrapper=True)
+            def before_run(self) -> Generator[None, Any, Any]:
+                try:
+                    return (yield)
+                except KeyError as error:
+                    raise LookupError("translated") from error
+
+        session = training(Translating(), Recorder("a", before_run=raising(KeyError("x"))))
+        with pytest.raises(LookupError, match="translated"):
+            session.run("train")
+        session.close()
+
+    def test_a_stop_iteration_of_a_hook_passes_through_wrappers(self) -> None:
+        session = training(Transparent(), Recorder("a", before_run=raising(StopIteration("enough"))))
+        with pytest.raises(StopIteration, match="enough"):
+            session.run("train")
+        session.close()
+
+    def test_a_wrapper_that_is_no_generator_is_an_error(self) -> None:
+        class Wrong:
+            @th.hookimpl(wrapper=True)
+            def end(self) -> None: ...
+
+        with pytest.raises(pluggy.PluginValidationError, match="not a generator function"):
+            training(Wrong())
+
+    def test_a_wrapper_that_yields_twice_is_an_error_of_that_hook(self) -> None:
+        class Twice:
+            name = "twice"
+
+            @th.hookimpl(wrapper=True)
+            def before_run(self) -> Generator[None, Any, Any]:
+                yield
+                yield
+
+        session = training(Twice(), Recorder("a"))
+        with pytest.raises(RuntimeError, match="has second yield") as caught:
+            session.run("train")
+        session.close()
+        assert "in before_run of hook 'twice'" in caught.value.__notes__[0]
+
+    def test_a_wrapper_that_does_not_yield_is_an_error_of_that_hook(self) -> None:
+        class Never:
+            name = "never"
+
+            @th.hookimpl(wrapper=True)
+            def before_run(self) -> Generator[None, Any, Any]:
+                if self.name == "yields":
+                    yield
+
+        session = training(Never(), Recorder("a"))
+        with pytest.raises(RuntimeError, match="did not yield") as caught:
+            session.run("train")
+        session.close()
+        assert "in before_run of hook 'never'" in caught.value.__notes__[0]
+
+    def test_an_old_style_wrapper_works_too(self) -> None:
+        seen: list[Any] = []
+
+        class Old:
+            @th.hookimpl(hookwrapper=True)
+            def before_run(self) -> Generator[None, Any, None]:
+                outcome = yield
+                seen.append(outcome.get_result())
+
+        with training(Old(), Recorder("a")) as session:
+            session.run("train")
+        assert seen == [[]]
+
+    @pytest.mark.parametrize("when", ["before", "after"])
+    def test_a_stop_that_a_wrapper_requests_is_its_own(self, when: str) -> None:
+        class Stopping:
+            name = "stopping"
+
+            @th.hookimpl(wrapper=True)
+            def after_run(self, run_context: th.SessionRunContext) -> Generator[None, Any, Any]:
+                if when == "before":
+                    run_context.request_stop()
+                result = yield
+                if when == "after":
+                    run_context.request_stop()
+                return result
+
+        with training(Stopping(), Recorder("a")) as session:
+            session.run("train")
+            assert [request.hook for request in session.stop] == ["stopping"]
+
+    def test_a_wrapper_alone_makes_a_hook(self) -> None:
+        seen: list[str] = []
+        with training(around("end", lambda: seen.append("before"), lambda: seen.append("after"))):
+            pass
+        assert seen == ["before", "after"]
+
+
+@dataclass(frozen=True)
+class Script:
+    """What a random hook does in its two stages of a run."""
+
+    marks: tuple[str, str]
+    saver: bool
+    asks: Any
+    feeds: str | None
+    stops: str | None
+    fails: tuple[str, int] | None
+    arguments: int
+
+
+SCRIPTS = st.builds(
+    Script,
+    marks=st.tuples(*[st.sampled_from(["", "", "tryfirst", "trylast"])] * 2),
+    saver=st.booleans(),
+    asks=st.sampled_from([None, "x", ["double_x", "w"], {"step": "global_step"}, []]),
+    feeds=st.sampled_from([None, None, None, "x", "y"]),
+    stops=st.sampled_from([None, None, None, "before_run", "after_run"]),
+    fails=st.none() | st.none() | st.tuples(st.sampled_from(["before_run", "after_run"]), st.integers(0, 2)),
+    arguments=st.integers(0, 2),
+)
+
+
+def scripted(name: str, script: Script, log: list[Any]) -> object:
+    counts = {"before_run": 0, "after_run": 0}
+
+    def act(stage: str, context: th.SessionRunContext | None, results: Any = None) -> th.SessionRunArgs | None:
+        count = counts[stage]
+        counts[stage] += 1
+        log.append((name, stage, results, context and context.stop_requested, context and context.session.global_step))
+        if script.stops == stage and context is not None:
+            context.request_stop(f"{name} has enough")
+        if script.fails == (stage, count):
+            raise ValueError(f"{name} failed in {stage}")
+        if stage == "after_run" or (script.asks is None and script.feeds is None):
+            return None
+        return th.SessionRunArgs(script.asks, {script.feeds: len(name)} if script.feeds else None, {"order": True})
+
+    class Scripted(th.SessionRunHook):
+        saves_state = script.saver
+
+    before: list[Callable[..., Any]] = [
+        lambda: act("before_run", None),
+        lambda run_context: act("before_run", run_context),
+        lambda *given: act("before_run", *given),
+    ]
+    after: list[Callable[..., Any]] = [
+        lambda: act("after_run", None),
+        lambda run_values: act("after_run", None, run_values.results),
+        lambda run_values, run_context: act("after_run", run_context, run_values.results),
+    ]
+    first, second = ({kind: True} if kind else {} for kind in script.marks)
+    hook: Any = Scripted()
+    hook.name = name
+    hook.before_run = mark(**first)(before[script.arguments])
+    hook.after_run = mark(**second)(after[script.arguments])
+    return hook
+
+
+def story(scripts: Sequence[Script], *more: object) -> list[Any]:
+    """All that is seen of three runs with these hooks: their calls, results, errors with notes, and stops."""
+    log: list[Any] = []
+    hooks = [scripted(f"hook{place}", script, log) for place, script in enumerate(scripts)]
+    session = th.MonitoredSession(graph=counting_graph(), hooks=[*hooks, *more])
+    for _ in range(3):
+        try:
+            log.append(session.run(["w", "x_times_y", "train"], {"y": 3.0}))
+        except (ValueError, RuntimeError) as error:
+            log.append((type(error), str(error), getattr(error, "__notes__", ())))
+        log.append((session.should_stop(), session.stop, session.global_step))
+    session.close()
+    return log
+
+
+@settings(properties, max_examples=200)
+@given(st.lists(SCRIPTS, max_size=5))
+def test_a_session_with_wrappers_calls_hooks_as_one_without(scripts: list[Script]) -> None:
+    assert story(scripts, Transparent()) == story(scripts)
+
+
+class Nameless(th.SessionRunHook):
+    def end(self, session: th.Session) -> None: ...
+
+
+def names_of(*hooks: object) -> list[str]:
+    """The names under which these hooks would be saved."""
+    return [*_Stateful.states(*hooks)]
+
+
+class _Stateful(Recorder):
+    @staticmethod
+    def states(*hooks: object) -> dict[str, Any]:
+        with training(*hooks) as session:
+            raw = session.raw_session()
+            assert raw is not None
+            states: dict[str, Any] = raw.state_dict()["hooks"]
+        return states
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"calls": len(self.calls)}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None: ...
+
+
+class TestNames:
+    def test_the_name_is_the_hooks_own(self) -> None:
+        assert names_of(_Stateful("mine")) == ["mine"]
+
+    def test_without_one_it_is_the_class(self) -> None:
+        hook = _Stateful("")
+        assert names_of(hook) == ["_Stateful"]
+
+    def test_a_second_one_of_a_name_gets_a_number(self) -> None:
+        assert names_of(_Stateful("a"), _Stateful("a"), _Stateful("a")) == ["a", "a-2", "a-3"]
+
+    def test_a_number_that_is_taken_is_passed_over(self) -> None:
+        assert names_of(_Stateful("a"), _Stateful("a-2"), _Stateful("a")) == ["a", "a-2", "a-3"]
+
+    def test_the_log_advises_to_name_it(self, caplog: pytest.LogCaptureFixture) -> None:
+        names_of(_Stateful("a"), _Stateful("a"))
+        assert "several hooks are named 'a'; this one is called 'a-2': name them" in caplog.text
+
+    def test_one_of_a_name_is_not_logged(self, caplog: pytest.LogCaptureFixture) -> None:
+        names_of(_Stateful("a"), _Stateful("b"))
+        assert caplog.text == ""
+
+    def test_a_name_is_a_string(self) -> None:
+        hook: Any = Recorder("a")
+        hook.name = 3
+        with pytest.raises(th.HookError, match="is a string, not 3"):
+            training(hook)
+
+    def test_a_stop_request_goes_by_the_unique_name(self) -> None:
+        hooks = [Recorder("a", before_run=lambda context: context.request_stop()) for _ in range(2)]
+        with training(*hooks) as session:
+            session.run("train")
+            assert [request.hook for request in session.stop] == ["a", "a-2"]
+
+
+class TestNotes:
+    """An error names the hook, where it comes from, the stage and the step."""
+
+    @pytest.mark.parametrize("wrapped", [False, True])
+    @pytest.mark.parametrize("stage", STAGES_OF_ERRORS)
+    def test_an_error_of_a_stage_names_hook_class_and_stage(self, stage: str, wrapped: bool) -> None:
+        on: dict[str, Any] = {stage: raising(ValueError("failed"))}
+        hooks = [
+            Recorder("before"),
+            Recorder("culprit", **on),
+            Recorder("after"),
+            *([Transparent()] if wrapped else []),
+        ]
+        with pytest.raises(ValueError, match="failed") as caught, training(*hooks) as session:
+            session.run("train")
+        assert caught.value.__notes__[0].startswith(f"in {stage} of hook 'culprit' ({Recorder.__module__}.Recorder)")
+
+    @pytest.mark.parametrize(
+        ("stage", "step"), [("after_create_session", 0), ("before_run", 2), ("after_run", 3), ("end", 3)]
+    )
+    def test_an_error_of_a_stage_names_the_step(self, stage: str, step: int) -> None:
+        times = [None, None] if stage.endswith("_run") else []
+        on: dict[str, Any] = {stage: raising(*times, ValueError("failed"))}
+        with pytest.raises(ValueError, match="failed") as caught, training(Recorder("a", **on)) as session:
+            for _ in range(3):
+                session.run("train")
+        assert caught.value.__notes__[0].endswith(f", at global step {step}")
+
+    def test_an_error_of_on_exception_names_all_of_them_too(self) -> None:
+        hook = Recorder("a", on_exception=raising(TypeError("observer")))
+        with pytest.raises(ValueError, match="body") as caught, training(hook) as session:
+            session.run("train")
+            raise ValueError("body")
+        where = f"in on_exception of hook 'a' ({Recorder.__module__}.Recorder), at global step 1"
+        assert caught.value.__notes__ == [f"while closing: TypeError: observer ({where})"]
+
+    def test_there_is_one_note_for_one_error(self) -> None:
+        hook = Recorder("a", before_run=raising(ValueError("failed")))
+        with pytest.raises(ValueError, match="failed") as caught, training(hook) as session:
+            session.run("train")
+        assert len(caught.value.__notes__) == 1
+
+    def test_what_a_hook_returns_wrongly_is_its_error(self) -> None:
+        hook = Recorder("a", before_run=lambda context: ["w"])
+        session = training(hook)
+        with pytest.raises(TypeError, match=r"returned \['w'\] of type list: return SessionRunArgs") as caught:
+            session.run("train")
+        session.close()
+        assert "in before_run of hook 'a'" in caught.value.__notes__[0]
+
+    def test_an_error_of_the_run_itself_names_no_hook(self) -> None:
+        session = th.MonitoredSession(graph=counting_graph(items=0), hooks=[Recorder("a")])
+        with pytest.raises(th.OutOfRangeError) as caught:
+            session.run("train")
+        session.close()
+        assert not any("hook" in note for note in getattr(caught.value, "__notes__", ()))
+
+    @pytest.mark.parametrize("when", ["before", "after"])
+    def test_an_error_of_a_wrapper_names_the_wrapper(self, when: str) -> None:
+        wrapper = around("before_run", **{"before": lambda: None, when: raising(ValueError("failed"))})
+        session = training(Recorder("a"), wrapper, Recorder("b"))
+        with pytest.raises(ValueError, match="failed") as caught:
+            session.run("train")
+        session.close()
+        assert "in before_run of hook 'around'" in caught.value.__notes__[0]
+
+    def test_an_error_that_passes_through_a_wrapper_names_the_hook(self) -> None:
+        session = training(Transparent(), Recorder("a", after_run=raising(StopIteration("x"))), Transparent())
+        with pytest.raises(StopIteration) as caught:
+            session.run("train")
+        session.close()
+        assert "in after_run of hook 'a'" in caught.value.__notes__[0]
+
+    def test_an_error_that_a_wrapper_makes_of_another_names_the_wrapper(self) -> None:
+        class Translating:
+            name = "translating"
+
+            @th.hookimpl(wrapper=True)
+            def before_run(self) -> Generator[None, Any, Any]:
+                try:
+                    return (yield)
+                except KeyError as error:
+                    raise LookupError("translated") from error
+
+        session = training(Translating(), Recorder("a", before_run=raising(KeyError("x"))))
+        with pytest.raises(LookupError, match="translated") as caught:
+            session.run("train")
+        session.close()
+        assert "in before_run of hook 'translating'" in caught.value.__notes__[0]
+
+    def test_an_error_of_a_hooks_state_names_the_hook(self) -> None:
+        class Broken(_Stateful):
+            def state_dict(self) -> dict[str, Any]:
+                raise ValueError("no state")
+
+        with pytest.raises(ValueError, match="no state") as caught:
+            training(Broken("a"))
+        assert "in state_dict of hook 'a'" in caught.value.__notes__[0]
+
+    def test_an_error_of_loading_a_hooks_state_names_the_hook(self) -> None:
+        class Broken(_Stateful):
+            def load_state_dict(self, state: dict[str, Any]) -> None:
+                raise ValueError("no state")
+
+        saver = MemorySaver()
+        saver.save({"global_step": 1, "variables": {}, "sources": {}, "hooks": {"a": {}}}, step=1)
+        creator = th.ChiefSessionCreator(counting_graph(), saver=saver)
+        with pytest.raises(ValueError, match="no state") as caught:
+            th.MonitoredSession(creator, [Broken("a")])
+        assert "in load_state_dict of hook 'a'" in caught.value.__notes__[0]
+
+
+class Counter(Recorder):
+    """Counts the runs since it was made, across sessions."""
+
+    runs = 0
+
+    def after_run(self, run_context: th.SessionRunContext, run_values: th.SessionRunValues) -> None:
+        self.runs += 1
+        super().after_run(run_context, run_values)
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"runs": self.runs}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self.runs = state["runs"]
+
+
+def saved(saver: MemorySaver, *hooks: object, runs: int = 2) -> None:
+    """Make some runs with a session that saves after each, and goes on from what is saved."""
+    creator = th.ChiefSessionCreator(counting_graph(), saver=saver)
+    with th.MonitoredSession(creator, [*hooks, SaveEveryStep(saver)]) as session:
+        for _ in range(runs):
+            session.run("train")
+
+
+class TestState:
+    def test_it_stands_under_the_hooks_name_in_the_sessions_state(self) -> None:
+        with training(Counter("counter"), Recorder("stateless")) as session:
+            session.run("train")
+            raw = session.raw_session()
+            assert raw is not None
+            assert raw.state_dict()["hooks"] == {"counter": {"runs": 1}}
+
+    def test_a_checkpoint_holds_what_the_other_hooks_left_at_that_step(self) -> None:
+        saver = MemorySaver()
+        saved(saver, Counter("counter"))
+        assert [state["hooks"] for _, state in saver.saved] == [{"counter": {"runs": 1}}, {"counter": {"runs": 2}}]
+
+    def test_it_is_restored_before_after_create_session(self) -> None:
+        saver = MemorySaver()
+        saved(saver, Counter("counter"))
+        seen: list[int] = []
+        counter = Counter("counter", after_create_session=lambda session, coord: seen.append(counter.runs))
+        saved(saver, counter)
+        assert seen == [2]
+
+    def test_two_hooks_of_one_class_have_their_own(self) -> None:
+        saver = MemorySaver()
+        first = Counter("counter")
+        first.runs = 10
+        saved(saver, first, Counter("counter"))
+        again = [Counter("counter"), Counter("counter")]
+        saved(saver, *again, runs=0)
+        assert [counter.runs for counter in again] == [12, 2]
+
+    def test_a_module_may_have_state(self) -> None:
+        module = SimpleNamespace(
+            name="module",
+            end=th.hookimpl(lambda: None),
+            state_dict=lambda: {"a": 1},
+            load_state_dict=lambda state: None,
+        )
+        assert _Stateful.states(module) == {"module": {"a": 1}}
+
+    def test_a_hook_that_the_checkpoint_lacks_keeps_its_state_and_is_named(
+        self, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        saver = MemorySaver()
+        saved(saver)
+        counter = Counter("counter")
+        counter.runs = 7
+        creator = th.ChiefSessionCreator(counting_graph(), saver=saver)
+        with th.MonitoredSession(creator, [counter]) as session:
+            raw = session.raw_session()
+            assert raw is not None
+            assert raw.restored is not None
+            assert raw.restored.not_restored == ("hooks/counter",)
+        assert counter.runs == 7
+        assert "hooks/counter is not in the checkpoint and begins anew" in caplog.text
+
+    def test_state_for_which_there_is_no_hook_is_named(self, caplog: pytest.LogCaptureFixture) -> None:
+        saver = MemorySaver()
+        saved(saver, Counter("counter"))
+        creator = th.ChiefSessionCreator(counting_graph(), saver=saver)
+        with th.MonitoredSession(creator) as session:
+            raw = session.raw_session()
+            assert raw is not None
+            assert raw.restored is not None
+            assert raw.restored.not_used == ("hooks/counter",)
+        assert "hooks/counter is in the checkpoint and nothing here takes it" in caplog.text
+
+    def test_what_could_not_be_restored_is_said_in_one_record(self, caplog: pytest.LogCaptureFixture) -> None:
+        saver = MemorySaver()
+        saved(saver, Counter("old"), Counter("older"))
+        caplog.clear()
+        with caplog.at_level(logging.WARNING):
+            saved(saver, Counter("new"), Counter("newer"), runs=0)
+        assert len(caplog.records) == 1
+
+    def test_a_full_restore_is_logged_with_its_step(self, caplog: pytest.LogCaptureFixture) -> None:
+        saver = MemorySaver()
+        saved(saver, Counter("counter"))
+        with caplog.at_level(logging.INFO, "tenterhooks"):
+            saved(saver, Counter("counter"), runs=0)
+        assert "memory-1" in caplog.text
+        assert "step 2" in caplog.text
+
+    def test_a_hook_does_not_get_the_savers_own_object(self) -> None:
+        class Greedy(Counter):
+            def load_state_dict(self, state: dict[str, Any]) -> None:
+                super().load_state_dict(state)
+                state.clear()
+
+        saver = MemorySaver()
+        saved(saver, Counter("counter"))
+        creator = th.ChiefSessionCreator(counting_graph(), saver=saver)
+        with th.MonitoredSession(creator, [Greedy("counter")]) as session:
+            raw = session.raw_session()
+            assert raw is not None
+            assert raw.hook_states == {"counter": {"runs": 2}}
+
+    def test_arrays_and_generators_in_it_are_saved_as_plain_values(self) -> None:
+        class Shuffling(Counter):
+            rng = np.random.default_rng(1)
+
+            def state_dict(self) -> dict[str, Any]:
+                return {"rng": self.rng, "best": np.zeros(2), "history": [1, (2.0, None)]}
+
+        state = _Stateful.states(Shuffling("a"))["a"]
+        assert state["rng"]["bit_generator"] == "PCG64"
+        assert state["history"] == [1, (2.0, None)]
+
+    def test_a_state_that_cannot_be_saved_is_an_error_that_says_where(self) -> None:
+        class Odd(Counter):
+            def state_dict(self) -> dict[str, Any]:
+                return {"seen": {1, 2}}
+
+        with pytest.raises(th.CheckpointError, match="hooks/a/seen"):
+            training(Odd("a"))
+
+
+class Specifications:
+    """What a plugin adds to the stages."""
+
+    @th.hookspec
+    def before_save(self, step: int) -> str | None: ...
+
+
+class TestSpecificationsOfPlugins:
+    class Saving(Recorder):
+        hookspecs = Specifications()
+
+        def after_run(self, run_context: th.SessionRunContext, run_values: th.SessionRunValues) -> None:
+            self.answers = run_context.session.hook.before_save(step=run_context.session.global_step)
+
+    class Listening:
+        def __init__(self, answer: str) -> None:
+            self.answer = answer
+
+        @th.hookimpl(optionalhook=True)
+        def before_save(self, step: int) -> str:
+            return f"{self.answer} at {step}"
+
+    def test_other_hooks_may_implement_them(self) -> None:
+        saving = self.Saving("saving")
+        with training(self.Listening("first"), saving, self.Listening("second")) as session:
+            session.run("train")
+        assert saving.answers == ["first at 1", "second at 1"]
+
+    def test_two_hooks_may_bring_the_same(self) -> None:
+        with training(self.Saving("a"), self.Saving("b"), self.Listening("c")) as session:
+            session.run("train")
+        assert session.should_stop()
+
+    def test_an_optional_implementation_does_without_them(self) -> None:
+        with training(self.Listening("alone")) as session:
+            session.run("train")
+        assert session.should_stop()
+
+    def test_an_implementation_of_what_nobody_specifies_is_an_error_with_the_nearest(self) -> None:
+        class Misspelt:
+            @th.hookimpl
+            def before_runs(self) -> None: ...
+
+        with pytest.raises(
+            th.HookError, match=r"'before_runs', which no hook of this session specifies.* 'before_run'"
+        ):
+            training(Misspelt())
+
+    def test_a_session_without_hooks_has_no_relay(self) -> None:
+        with pytest.raises(RuntimeError, match="no part of a monitored session"):
+            _ = th.Session(counting_graph()).hook
+
+
+def test_a_hook_that_stands_in_the_list_twice_is_an_error() -> None:
+    hook = Recorder("a")
+    with pytest.raises(th.HookError, match="stands in the list of hooks twice; make two objects"):
+        training(hook, Recorder("b"), hook)
+
+
+def test_hooks_that_are_equal_do_not_count_as_one() -> None:
+    @dataclass
+    class Equal:
+        name: str = "equal"
+
+        @th.hookimpl
+        def end(self) -> None: ...
+
+    with training(Equal(), Equal()) as session:
+        session.run("train")
+    assert session.should_stop()
+
+
+def test_no_hooks_at_all_are_fine() -> None:
+    with training() as session:
+        assert session.run("w") == 0.0
