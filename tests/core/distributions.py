@@ -33,6 +33,7 @@ class Install:
         entry_points: Mapping[str, str],
         *,
         group: str = plugins.HOOKS_GROUP,
+        more_groups: Mapping[str, Mapping[str, str]] | None = None,
         version: str = "1.0",
         **modules: str,
     ) -> None:
@@ -42,6 +43,7 @@ class Install:
             distribution: Its name.
             entry_points: "module:attribute" by name.
             group: The group of the entry points.
+            more_groups: Entry points of other groups, by group.
             version: Its version.
             modules: The source of its modules, by name.
         """
@@ -49,8 +51,12 @@ class Install:
         place = self._folder / f"installed-{self._count}"
         metadata = place / f"{distribution.replace('-', '_')}-{version}.dist-info"
         metadata.mkdir(parents=True)
-        (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n", "utf-8")
-        lines = [f"[{group}]", *(f"{name} = {target}" for name, target in entry_points.items())]
+        (metadata / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n", "utf-8"
+        )
+        lines = []
+        for header, entries in {group: entry_points, **(more_groups or {})}.items():
+            lines += [f"[{header}]", *(f"{name} = {target}" for name, target in entries.items())]
         (metadata / "entry_points.txt").write_text("\n".join(lines) + "\n", "utf-8")
         for name, source in modules.items():
             (place / f"{name}.py").write_text(source, "utf-8")

@@ -582,10 +582,10 @@ def test_what_a_set_of_fetches_needs_is_worked_out_once(finalized: bool) -> None
     if finalized:
         session.graph.finalize()
     session.run(["w", {"x": "train"}])
-    kept = dict(session._plans)
+    kept = dict(session._computation._plans)
     assert kept
     session.run(["w", {"x": "train"}])
-    assert session._plans == kept
+    assert session._computation._plans == kept
 
 
 def test_what_is_kept_for_runs_is_bounded() -> None:
@@ -595,8 +595,8 @@ def test_what_is_kept_for_runs_is_bounded() -> None:
     graph.finalize()
     session = th.Session(graph)
     assert [session.run(f"x{number}") for number in range(1_000)] == list(range(1_000))
-    assert len(session._plans) <= 256
-    assert len(session._fetches) <= 256
+    assert len(session._computation._plans) <= 256
+    assert len(session._computation._fetches) <= 256
 
 
 # Within a monitored session

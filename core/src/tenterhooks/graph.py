@@ -2,9 +2,7 @@
 
 import contextvars
 import copy
-import graphlib
-import heapq
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, ParamSpec, TypeVar, overload
 
@@ -20,8 +18,9 @@ from tenterhooks.nodes import (
     Variable,
     parameter_names,
 )
+from tenterhooks.order import in_order
 
-__all__ = ["GLOBAL_STEP", "Graph", "get_default_graph", "in_order"]
+__all__ = ["GLOBAL_STEP", "Graph", "get_default_graph"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -274,32 +273,6 @@ class Graph:
             raise RuntimeError(
                 f"cannot {wish}: the graph is finalized while a session is open; build it before, or in a hook's begin"
             )
-
-
-def in_order(inputs: Mapping[str, Iterable[str]]) -> list[str]:
-    """Names, each after its inputs, and where these allow it in the order in which they are given.
-
-    So some names more, with what they need, do not change the order of the others.
-
-    Raises:
-        ValueError: They depend on each other in a circle.
-    """
-    names = list(inputs)
-    place = {name: index for index, name in enumerate(names)}
-    sorter = graphlib.TopologicalSorter(inputs)
-    try:
-        sorter.prepare()
-    except graphlib.CycleError as error:
-        raise ValueError(f"nodes depend on each other in a circle: {' -> '.join(error.args[1])}") from None
-    ready: list[int] = []
-    order = []
-    while sorter.is_active():
-        for name in sorter.get_ready():
-            heapq.heappush(ready, place[name])
-        name = names[heapq.heappop(ready)]
-        sorter.done(name)
-        order.append(name)
-    return order
 
 
 def _of_function(

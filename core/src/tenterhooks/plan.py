@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tenterhooks.graph import Graph, in_order
+from tenterhooks.graph import Graph
 from tenterhooks.nodes import REQUIRED, Placeholder, Source, Tensor, TrainOp, Variable
+from tenterhooks.order import in_order
 
 __all__ = ["Plan", "make_plan"]
 

@@ -1,29 +1,24 @@
 """The raw session: it holds the variables, and a run of it computes values and calls no hooks."""
 
-import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from tenterhooks.computation import Computation
 from tenterhooks.errors import UnknownNameError, nearest
-from tenterhooks.fetches import Feeds, Fetch, Fetches, compile_fetches
-from tenterhooks.graph import GLOBAL_STEP, Graph, get_default_graph
+from tenterhooks.fetches import Feeds, Fetch, Fetches
+from tenterhooks.graph import Graph, get_default_graph
 from tenterhooks.hooks import RunMetadata
-from tenterhooks.nodes import Node, Source, Tensor, TrainOp, Variable
-from tenterhooks.plan import Plan, make_plan
+from tenterhooks.nodes import Variable
 from tenterhooks.restore import Restored, restore
-from tenterhooks.sources import SourceReader
 from tenterhooks.state import capture
 from tenterhooks.stop import StopRequest, StopRequests
-from tenterhooks.variables import SessionState, begin_missing, initial_state, unchanging
+from tenterhooks.variables import SessionState, initial_state
 
 if TYPE_CHECKING:
     from tenterhooks.registry import HookRegistry
 
 __all__ = ["Session"]
-
-# How many structures and orders of runs a session remembers.
-_KEPT = 256
 
 
 class Session:
@@ -65,11 +60,7 @@ class Session:
             raise UnknownNameError(
                 f"the given state lacks the variables {missing} of the graph{nearest('', self.state)}"
             )
-        self._readers = {
-            node.name: SourceReader(node, self.state) for node in graph.nodes.values() if isinstance(node, Source)
-        }
-        self._plans: dict[Any, Plan] = {}
-        self._fetches: dict[str | Node, Fetch] = {}
+        self._computation = Computation(graph, self.state)
         self._closed = False
         self._stops = StopRequests()
         self._registry: HookRegistry | None = None
@@ -158,15 +149,7 @@ class Session:
 
     def compile(self, fetches: Fetches) -> Fetch:
         """Work out a structure of fetches, for `compute`."""
-        # Of structures, those of different kinds may be equal, as a tuple and a named one.
-        if not isinstance(fetches, str | Node):
-            return compile_fetches(self.graph, fetches)
-        fetch = self._fetches.get(fetches)
-        if fetch is None:
-            if len(self._fetches) >= _KEPT:
-                self._fetches.clear()
-            fetch = self._fetches[fetches] = compile_fetches(self.graph, fetches)
-        return fetch
+        return self._computation.compile(fetches)
 
     def compute(
         self,
@@ -176,100 +159,14 @@ class Session:
         draw: bool = True,
         node_seconds: dict[str, float] | None = None,
     ) -> dict[str, Any]:
-        """Compute the values of several structures of fetches in one run, each node at most once.
-
-        Args:
-            fetches: The structures.
-            feeds: Values by name.
-            draw: Whether sources give their next item, or the last one again.
-            node_seconds: Where the time of each node goes; None measures none.
-
-        Returns:
-            The values by name, with more in it than was asked for.
+        """Make one run for several structures of fetches; see `Computation.compute`.
 
         Raises:
-            OutOfRangeError: A source has no more items.
             RuntimeError: The session is closed.
         """
         if self._closed:
             raise RuntimeError("the session is closed; open another one to run anything")
-        plan = self._plan(tuple([fetch.names for fetch in fetches]), tuple(feeds))
-        state = self.state
-        values: dict[str, Any] = {GLOBAL_STEP: state.global_step}
-        values.update(plan.defaults)
-        values.update(feeds)
-        for name in plan.variables:
-            values[name] = state[name]
-        for name in plan.sources:
-            values[name] = self._readers[name].draw() if draw else self._readers[name].look()
-        self._call(plan.before, values, node_seconds)
-        if not plan.update:
-            return values
-        kept = unchanging({name: values[name] for name in plan.kept}, plan.variables, state)
-        for node in plan.update:
-            self._call((node,), values, node_seconds)
-            if isinstance(node, TrainOp) and isinstance(values[node.name], dict):
-                self._update(node, values, feeds)
-        if plan.advance:
-            state.global_step += 1
-        if GLOBAL_STEP not in feeds:
-            values[GLOBAL_STEP] = state.global_step
-        self._call(plan.after, values, node_seconds)
-        values.update(kept)
-        return values
-
-    def _call(
-        self, nodes: Iterable[Tensor[..., Any]], values: dict[str, Any], node_seconds: dict[str, float] | None
-    ) -> None:
-        """Call the functions of nodes in order."""
-        node = None
-        try:
-            if node_seconds is None:
-                for node in nodes:
-                    values[node.name] = node.function(*[values[name] for name in node.inputs])
-            else:
-                for node in nodes:
-                    start = time.perf_counter()
-                    values[node.name] = node.function(*[values[name] for name in node.inputs])
-                    node_seconds[node.name] = time.perf_counter() - start
-        except Exception as error:
-            assert node is not None
-            error.add_note(f"in {node!r} of the graph, at global step {self.global_step}")
-            raise
-
-    def _update(self, node: Tensor[..., Any], values: dict[str, Any], feeds: Mapping[str, Any]) -> None:
-        """Take the dict that a training op returned as the new values of variables."""
-        update: dict[str, Any] = values[node.name]
-        values[node.name] = None
-        unknown = [name for name in update if name not in self.state]
-        if unknown:
-            raise UnknownNameError(
-                f"{node!r} returned new values for {unknown}, which are no variables{nearest(unknown[0], self.state)}"
-            )
-        self.state.update(update)
-        for name, value in update.items():
-            if name in values and name not in feeds:
-                values[name] = value
-
-    def _plan(self, fetched: tuple[tuple[str, ...], ...], fed: tuple[str, ...]) -> Plan:
-        key = (fetched, fed)
-        plan = self._plans.get(key)
-        if plan is None:
-            names = dict.fromkeys(name for names in fetched for name in names)
-            plan = make_plan(self.graph, names, fed)
-            if not self.graph.finalized:
-                self._follow()
-            if len(self._plans) >= _KEPT:
-                self._plans.clear()
-            self._plans[key] = plan
-        return plan
-
-    def _follow(self) -> None:
-        """Begin what was added to the graph after the session was opened."""
-        begin_missing(self.graph, self.state)
-        for node in self.graph.nodes.values():
-            if isinstance(node, Source) and node.name not in self._readers:
-                self._readers[node.name] = SourceReader(node, self.state)
+        return self._computation.compute(fetches, feeds, draw=draw, node_seconds=node_seconds)
 
     def state_dict(self) -> dict[str, Any]:
         """All that a checkpoint holds: the step, the variables, the sources' positions, and the hooks' states.
@@ -282,7 +179,7 @@ class Session:
         return {
             "global_step": self.global_step,
             "variables": {name: capture(value, f"variables/{name}") for name, value in self.state.items()},
-            "sources": {name: reader.state_dict() for name, reader in self._readers.items()},
+            "sources": {name: reader.state_dict() for name, reader in self._computation.readers.items()},
             "hooks": {} if self._registry is None else self._registry.state_dict(),
         }
 
@@ -298,5 +195,5 @@ class Session:
         Raises:
             CheckpointError: Shapes, dtypes or types do not fit; the message names all that do not.
         """
-        self.restored = restore(state, self.state, self._readers, str(checkpoint))
+        self.restored = restore(state, self.state, self._computation.readers, str(checkpoint))
         self.hook_states = dict(state["hooks"])

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from tenterhooks.graph import Graph, in_order
+from tenterhooks.graph import Graph
 from tenterhooks.nodes import Variable
+from tenterhooks.order import in_order
 
 __all__ = ["SessionState", "begin_missing", "initial_state", "unchanging"]
 

@@ -101,7 +101,7 @@ ARRAYS: dict[str, NDArray[Any]] = {
     "bool": np.array([True, False]),
     "datetime": np.array(["2020-01-01T00:00", "NaT"], "M8[25s]"),
     "timedelta": np.array([1, 2], "m8[W]"),
-    "datetime without unit": np.array(["NaT"], "M8"),
+    "datetime in nanoseconds": np.array(["NaT"], "M8[ns]"),
     "str": np.array(["a", "\u00e4\U0001f600", ""]),
     "bytes": np.array([b"a", b"", b"abc"]),
     "void": np.array([b"\x01\x00"], "V2"),

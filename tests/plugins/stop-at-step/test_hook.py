@@ -78,26 +78,24 @@ def test_a_recovery_keeps_the_step_to_stop_at() -> None:
                 self.lost = True
                 raise th.AbortedError
 
-    creators = []
+    class StartsAtZeroThenTwo(th.ChiefSessionCreator):
+        start = 0
 
-    class Creator(th.ChiefSessionCreator):
         def create_session(self) -> th.Session:
             session = super().create_session()
-            session.state.global_step = 2 if creators else 0
-            creators.append(session)
+            session.state.global_step, self.start = self.start, 2
             return session
 
     hooks = [StopAtStepHook(num_steps=3), LoseWorkerOnce()]
-    with th.MonitoredSession(Creator(counting_graph()), hooks=hooks) as session:
+    with th.MonitoredSession(StartsAtZeroThenTwo(counting_graph()), hooks=hooks) as session:
         assert run_all(session) == 3
 
 
 def test_a_hook_that_is_used_again_counts_anew() -> None:
     hook = StopAtStepHook(num_steps=2)
     graph = counting_graph()
-    for start in (0, 10):
-        creator = th.ChiefSessionCreator(
-            graph, init_fn=lambda session, start=start: setattr(session.state, "global_step", start)
-        )
+    starts = iter([0, 10])
+    creator = th.ChiefSessionCreator(graph, init_fn=lambda session: setattr(session.state, "global_step", next(starts)))
+    for _ in range(2):
         with th.MonitoredSession(creator, hooks=[hook]) as session:
             assert run_all(session) == 2
