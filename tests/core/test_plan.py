@@ -298,3 +298,14 @@ def test_nodes_that_are_added_after_a_run_can_be_asked_for() -> None:
     assert session.run("x") == 1
     graph.tensor(lambda x: x + 1, name="y")
     assert session.run(["x", "y"]) == [1, 2]
+
+
+def test_a_training_op_comes_after_a_node_that_depends_on_another_one() -> None:
+    graph = th.Graph()
+    graph.variable("w", 1.0)
+    graph.train_op(lambda w: {"w": w + 1.0}, name="first")
+    graph.train_op(lambda w: {"w": w * 10.0}, name="second")
+    graph.tensor(lambda first, w: w, name="between", inputs=["first", "w"])
+    with th.Session(graph) as session:
+        assert session.run(["between", "second", "first"]) == [2.0, None, None]
+        assert session.state["w"] == 20.0

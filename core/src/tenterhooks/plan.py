@@ -108,6 +108,6 @@ def _needed(graph: Graph, fetched: Iterable[str], fed: frozenset[str]) -> set[st
 
 
 def _order_late(late: dict[str, Tensor[..., Any]], place: Mapping[str, int]) -> list[Tensor[..., Any]]:
-    """Put training ops as early as they can be, in the order in which they were added, and the others after them."""
-    ranked = sorted(late, key=lambda name: (not isinstance(late[name], TrainOp), place[name]))
+    """Put each training op after all that does not depend on it, several in the order in which they were added."""
+    ranked = sorted(late, key=lambda name: (isinstance(late[name], TrainOp), place[name]))
     return [late[name] for name in in_order({name: [e for e in late[name].inputs if e in late] for name in ranked})]
