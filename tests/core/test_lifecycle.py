@@ -390,6 +390,11 @@ class TestStops:
             assert session.should_stop()
             assert session.stop == (th.StopRequest(None, "lunch", 1),)
 
+    def test_a_request_before_the_first_run_is_the_programs(self) -> None:
+        with training(Recorder("a")) as session:
+            session.request_stop()
+            assert session.stop == (th.StopRequest(None, None, 0),)
+
     def test_a_request_between_two_runs_is_the_programs(self) -> None:
         with training(Recorder("a")) as session:
             session.run("train")
@@ -650,6 +655,11 @@ class TestErrorsOfClosing:
         with pytest.raises(error), training(Recorder("a", end=raising(error("no end")))):
             pass
 
+    @pytest.mark.parametrize("error", CLEAN)
+    def test_any_error_of_end_in_a_close_within_the_block_leaves_it(self, error: type[BaseException]) -> None:
+        with pytest.raises(error), training(Recorder("a", end=raising(error("no end")))) as session:
+            session.close()
+
     def test_an_error_of_end_leaves_the_block_even_if_the_input_ran_out(self) -> None:
         with pytest.raises(ValueError, match="no end"), training(Recorder("a", end=raising(ValueError("no end")))):
             raise th.OutOfRangeError
@@ -687,6 +697,14 @@ class TestErrorsOfClosing:
             "while closing: KeyError: 'second'",
         ]
 
+    def test_the_exception_itself_raised_again_in_on_exception_is_no_further_error(self) -> None:
+        def again(session: th.Session | None, exception: BaseException) -> None:
+            raise exception
+
+        with pytest.raises(ValueError, match="body") as caught, training(Recorder("a", on_exception=again)):
+            raise ValueError("body")
+        assert not hasattr(caught.value, "__notes__")
+
     def test_one_of_on_exception_keeps_no_other_hook_from_it(self) -> None:
         other = Recorder("b")
         hooks = [Recorder("a", on_exception=raising(KeyboardInterrupt())), other]
@@ -712,7 +730,7 @@ def reporting(error: BaseException) -> Callable[..., None]:
             with coord.stop_on_exception():
                 raise error
 
-        thread = threading.Thread(target=work)
+        thread = threading.Thread(target=work, daemon=True)
         coord.register_thread(thread)
         thread.start()
         thread.join()
@@ -753,6 +771,7 @@ class TestThreads:
         with pytest.raises(type(error), match="thread"), training(hook):
             pass
         assert seen == [error]
+        assert not hasattr(error, "__notes__")
         assert "end" not in hook.stages
 
     def test_an_error_of_one_that_is_known_when_the_input_ran_out_gives_on_exception(self) -> None:
@@ -774,7 +793,7 @@ class TestThreads:
                     coord.wait_for_stop()
                     raise ValueError("thread")
 
-            thread = threading.Thread(target=work)
+            thread = threading.Thread(target=work, daemon=True)
             coord.register_thread(thread)
             thread.start()
 
@@ -793,7 +812,7 @@ class TestThreads:
         seen: list[Any] = []
 
         def start(session: th.Session, coord: th.Coordinator) -> None:
-            thread = threading.Thread(target=coord.wait_for_stop)
+            thread = threading.Thread(target=coord.wait_for_stop, daemon=True)
             coord.register_thread(thread)
             thread.start()
             seen.append(thread)
@@ -810,7 +829,7 @@ class TestThreads:
         goes_on = threading.Event()
 
         def start(session: th.Session, coord: th.Coordinator) -> None:
-            thread = threading.Thread(target=goes_on.wait, name="stubborn")
+            thread = threading.Thread(target=goes_on.wait, name="stubborn", daemon=True)
             coord.register_thread(thread)
             thread.start()
 

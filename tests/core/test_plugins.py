@@ -163,6 +163,7 @@ class Stopping(th.SessionRunHook):
         class GuardHook(Recorder):
             pass
 
+        GuardHook.__qualname__, GuardHook.__module__ = "GuardHook", "another_guard"
         assert plugins.plugin_of(GuardHook("")) is None
 
     def test_a_class_in_another_module_of_its_package_is_known(self, install: Install) -> None:

@@ -327,7 +327,7 @@ class TestRecovery:
         goes_on = threading.Event()
 
         def start(session: th.Session, coord: th.Coordinator) -> None:
-            thread = threading.Thread(target=goes_on.wait, name="stubborn")
+            thread = threading.Thread(target=goes_on.wait, name="stubborn", daemon=True)
             coord.register_thread(thread)
             thread.start()
 

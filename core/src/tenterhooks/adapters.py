@@ -135,6 +135,8 @@ class Adapter:
         try:
             self.calls[stage](session, *arguments)
         except BaseException as error:
+            if error in arguments:
+                return  # It raised what it was to observe, which is under way anyway.
             step = "" if session is None else f", at global step {session.global_step}"
             error.add_note(f"in {stage} of hook {self.title}{step}")
             self.errors.append(error)
