@@ -896,6 +896,14 @@ class TestWhoseAHookIs:
         training(hook).close()
         assert dropped() is None
 
+    def test_a_session_that_was_dropped_unclosed_does_not_keep_the_graph_finalized(self) -> None:
+        graph = counting_graph()
+        session = th.MonitoredSession(graph=graph)
+        assert graph.finalized
+        del session
+        gc.collect()
+        assert not graph.finalized
+
     def test_a_session_that_was_dropped_in_a_cycle_does_not_keep_it(self) -> None:
         hook = Recorder("a")
         gc.disable()

@@ -2,14 +2,11 @@
 
 import functools
 import inspect
-import logging
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any
 
-from tenterhooks import hookspecs
-from tenterhooks.errors import HookError
-from tenterhooks.hooks import SessionRunHook
-from tenterhooks.hookspecs import PROJECT, STAGES
+from tenterhooks.hookspecs import STAGES
+from tenterhooks.implementations import UNMARKED, Implementation
 
 if TYPE_CHECKING:
     from tenterhooks.coordinator import Coordinator
@@ -19,34 +16,7 @@ if TYPE_CHECKING:
     from tenterhooks.session import Session
     from tenterhooks.stop import StopRequests
 
-__all__ = ["Adapter", "Implementation", "implementations"]
-
-_log = logging.getLogger(__name__)
-
-_ARGUMENTS = {stage: tuple(inspect.signature(getattr(hookspecs, stage)).parameters) for stage in STAGES}
-_UNMARKED: dict[str, Any] = {
-    "wrapper": False,
-    "hookwrapper": False,
-    "optionalhook": False,
-    "tryfirst": False,
-    "trylast": False,
-    "specname": None,
-}
-
-
-class Implementation:
-    """A method of a hook that implements a specification, and its marks (pluggy's options)."""
-
-    __slots__ = ("marks", "method")
-
-    def __init__(self, method: Callable[..., Any], marks: dict[str, Any]) -> None:
-        self.method = method
-        self.marks = marks
-
-    @property
-    def is_wrapper(self) -> bool:
-        """Whether it wraps the whole stage."""
-        return bool(self.marks["wrapper"] or self.marks["hookwrapper"])
+__all__ = ["Adapter"]
 
 
 class Adapter:
@@ -80,13 +50,13 @@ class Adapter:
         # Set by the session before each run that goes through pluggy.
         self.run: MergedRun | None = None
         self._stops = stops
-        own = {stage: i for stage, i in stages.items() if stage in _ARGUMENTS}
-        self.calls = {stage: _call(i.method, stage) for stage, i in own.items() if not i.is_wrapper}
+        own = {stage: i for stage, i in stages.items() if stage in STAGES}
+        self.calls = {stage: i.call(stage) for stage, i in own.items() if not i.is_wrapper}
         self.wrappers = {stage: self._announced(i.method) for stage, i in own.items() if i.is_wrapper}
         self.marks = {stage: dict(i.marks, specname=None) for stage, i in own.items() if not i.is_wrapper}
         self.wrapper_marks = {stage: dict(i.marks, specname=None) for stage, i in own.items() if i.is_wrapper}
         # Every hook takes part in this one, so that it is known which have begun.
-        self.marks.setdefault("begin", dict(_UNMARKED))
+        self.marks.setdefault("begin", dict(UNMARKED))
         if getattr(hook, "saves_state", False):
             self.marks = {s: dict(m, tryfirst=False, trylast=True) for s, m in self.marks.items()}
             # What stands before all others is left after all others.
@@ -179,91 +149,3 @@ class Adapter:
             return None
 
         return announced
-
-
-def implementations(hook: object) -> dict[str, Implementation]:
-    """What a hook implements: the stages that a `SessionRunHook` overrides, and all that is marked `@hookimpl`.
-
-    Raises:
-        HookError: It is a class, implements nothing, or has stages with arguments that these do not have.
-    """
-    if inspect.isclass(hook):
-        raise HookError(f"{hook.__qualname__} is a class, and a hook is an object: pass {hook.__qualname__}(...)", hook)
-    found: dict[str, Implementation] = {}
-    unmarked = []
-    problems = []
-    for attribute in dir(hook):
-        # Looked up without running properties.
-        static = inspect.getattr_static(hook, attribute, None)
-        marks = getattr(getattr(static, "__func__", static), f"{PROJECT}_impl", None)
-        if not isinstance(marks, dict):
-            if attribute not in _ARGUMENTS or static is SessionRunHook.__dict__[attribute]:
-                continue
-            if not isinstance(hook, SessionRunHook):
-                if callable(static):
-                    unmarked.append(attribute)
-                continue
-            marks = _UNMARKED
-        marks = {**_UNMARKED, **marks}
-        stage = marks["specname"] or attribute
-        if stage in found and stage in _ARGUMENTS:
-            problems.append(f"{stage} is implemented twice, by {attribute} too: put it into one method, or two hooks")
-        found[stage] = Implementation(getattr(hook, attribute), marks)
-    if not found:
-        raise HookError(
-            f"{_kind(hook)} implements no stage ({', '.join(STAGES)})"
-            + (f"; {', '.join(unmarked)} is not marked, so nothing would call it" if unmarked else "")
-            + ": override one in a subclass of tenterhooks.SessionRunHook, or mark it with @tenterhooks.hookimpl",
-            hook,
-        )
-    if unmarked:
-        _log.warning(
-            "%s has %s without the mark @tenterhooks.hookimpl: named like a stage, but never called",
-            _kind(hook),
-            ", ".join(unmarked),
-        )
-    problems += [problem for stage, i in found.items() if (problem := _wrong_arguments(stage, i.method))]
-    if problems:
-        raise HookError(f"{_kind(hook)} has stages that are not as specified:\n  " + "\n  ".join(problems), hook)
-    return found
-
-
-def _wrong_arguments(stage: str, method: object) -> str | None:
-    """Say what is wrong with the parameters of a stage's method."""
-    if not callable(method):
-        return f"{stage} is no method but {method!r}"
-    arguments = _ARGUMENTS.get(stage)
-    if arguments is None:
-        return None
-    parameters = inspect.signature(method).parameters.values()
-    wrong = [
-        p.name
-        for p in parameters
-        if p.name not in arguments and p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
-    ]
-    if not wrong:
-        return None
-    here = ", ".join(str(p) for p in parameters)
-    return f"{stage}({here}): rename {', '.join(wrong)}; it is called with {', '.join(arguments)}"
-
-
-def _call(method: Callable[..., Any], stage: str) -> Callable[..., Any]:
-    """A callable that takes all of a stage's arguments, and hands the method those that it names."""
-    arguments = _ARGUMENTS[stage]
-    parameters = list(inspect.signature(method).parameters.values())
-    named = tuple(p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD))
-    if any(p.kind is p.VAR_POSITIONAL for p in parameters) and named == arguments[: len(named)]:
-        return method
-    if any(p.kind is p.VAR_KEYWORD for p in parameters):
-        return lambda *given: method(**dict(zip(arguments, given, strict=True)))
-    if tuple(p.name for p in parameters) == arguments and all(p.kind is not p.KEYWORD_ONLY for p in parameters):
-        return method
-    positional = [arguments.index(p.name) for p in parameters if p.kind is p.POSITIONAL_ONLY]
-    wanted = [
-        (p.name, arguments.index(p.name)) for p in parameters if p.name in arguments and p.kind is not p.POSITIONAL_ONLY
-    ]
-    return lambda *given: method(*[given[i] for i in positional], **{name: given[i] for name, i in wanted})
-
-
-def _kind(hook: object) -> str:
-    return f"{hook!r} of type {type(hook).__module__}.{type(hook).__qualname__}"

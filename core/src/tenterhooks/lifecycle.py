@@ -59,7 +59,7 @@ class HookedSession:
         self._raw: Session | None = None
         self._completed_runs = 0
         self._closed = False
-        self._frozen = False
+        self._thaw: Callable[[], object] | None = None
         self._hooks = make_hooks(hooks)
         self._registry = HookRegistry(self._hooks, self._stops)
         self._claim_hooks()
@@ -69,7 +69,8 @@ class HookedSession:
                 self._registry.call("begin", graph=self._graph)
             self._registry.keep_first_states()
             self._graph.freeze()
-            self._frozen = True
+            # Also where the session is dropped unclosed.
+            self._thaw = weakref.finalize(self, self._graph.thaw)
             self._create()
         except BaseException as error:
             self._close(error)
@@ -249,8 +250,8 @@ class HookedSession:
                 errors.append(error)
         if self._raw is not None:
             self._raw.close()
-        if self._frozen:
-            self._graph.thaw()
+        if self._thaw is not None:
+            self._thaw()
         for hook in self._hooks:
             _owners.pop(id(hook), None)
         if exception is not None:

@@ -4,14 +4,16 @@ import copy
 import dataclasses
 import logging
 from collections.abc import Iterable, Mapping, Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pluggy
 
 from tenterhooks import hookspecs
-from tenterhooks.adapters import Adapter, Implementation, implementations
+from tenterhooks.adapters import Adapter
 from tenterhooks.errors import HookError, nearest
 from tenterhooks.hookspecs import PROJECT, STAGES
+from tenterhooks.implementations import Implementation, implementations
 from tenterhooks.plugins import plugin_of
 from tenterhooks.state import Stateful, capture
 from tenterhooks.stop import StopRequests
@@ -269,7 +271,7 @@ def _titles(hooks: Sequence[object]) -> list[tuple[str, str]]:
     result = []
     for hook in hooks:
         plugin = plugin_of(hook)
-        wanted = getattr(hook, "name", None) or (plugin.name if plugin else type(hook).__name__)
+        wanted = getattr(hook, "name", None) or (plugin.name if plugin else _own_name(hook))
         if not isinstance(wanted, str):
             raise HookError(f"the name of {hook!r} is a string, not {wanted!r}", hook)
         name, number = wanted, 1
@@ -291,3 +293,7 @@ def _titles(hooks: Sequence[object]) -> list[tuple[str, str]]:
         )
         result.append((name, f"{name!r} ({origin})"))
     return result
+
+
+def _own_name(hook: object) -> str:
+    return hook.__name__ if isinstance(hook, ModuleType) else type(hook).__name__
