@@ -205,3 +205,11 @@ class TestOwnCreators:
             raw = session.raw_session()
             assert raw is not None
             assert raw.graph is graph
+
+    def test_a_session_on_another_graph_is_an_error(self) -> None:
+        class Astray:
+            def create_session(self) -> th.Session:
+                return th.Session(counting_graph())
+
+        with pytest.raises(ValueError, match="made a session on another graph"):
+            th.MonitoredSession(Astray(), graph=counting_graph())

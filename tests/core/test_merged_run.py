@@ -224,6 +224,10 @@ class TestOptions:
         with pytest.raises(RuntimeError, match=r"hook 'hook0' .*the run option a='gpu', and another gave a='cpu'"):
             merged({"a": "gpu"}, caller={"a": "cpu"})
 
+    def test_a_truth_value_and_a_number_do_not_agree(self) -> None:
+        with pytest.raises(RuntimeError, match="only truth values and numbers can be merged"):
+            merged({"a": True}, caller={"a": 7})
+
     @properties
     @given(
         st.lists(st.dictionaries(st.sampled_from("abc"), st.integers()), max_size=3),

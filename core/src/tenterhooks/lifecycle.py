@@ -98,6 +98,8 @@ class HookedSession:
         # A creator that was given no graph takes this one.
         with self._graph.as_default():
             raw = self._creator.create_session()
+        if raw.graph is not self._graph:
+            raise ValueError(f"{self._creator!r} made a session on another graph than the hooks were begun with")
         self._coord = Coordinator()
         raw.summary_dir = self._summary_dir or raw.summary_dir or raw.checkpoint_dir
         self._registry.adopt(raw, again=again)

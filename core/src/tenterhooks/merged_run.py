@@ -66,9 +66,10 @@ class MergedRun:
                 self.options[name] = value
                 continue
             other = self.options[name]
-            if isinstance(value, bool) and isinstance(other, bool):
+            truth_values = [isinstance(given, bool) for given in (value, other)]
+            if all(truth_values):
                 self.options[name] = value or other
-            elif isinstance(value, int | float) and isinstance(other, int | float):
+            elif isinstance(value, int | float) and isinstance(other, int | float) and not any(truth_values):
                 self.options[name] = max(value, other)
             else:
                 raise RuntimeError(
