@@ -986,3 +986,28 @@ def test_each_hook_that_has_begun_gets_exactly_one_of_end_and_on_exception(
     for hook in hooks:
         hook.calm()
     th.SingularMonitoredSession(hooks, graph=graph).close()
+
+
+class TestWithinARun:
+    @pytest.mark.parametrize("stage", ["before_run", "after_run"])
+    def test_a_run_with_hooks_is_an_error_and_the_raw_session_is_named(self, stage: str) -> None:
+        sessions: list[th.MonitoredSession] = []
+        on: dict[str, Any] = {stage: lambda *arguments: sessions[0].run("train")}
+        sessions.append(training(Recorder("a", **on)))
+        with pytest.raises(RuntimeError, match=r"a run of this session is under way: .*run_context\.session\.run"):
+            sessions[0].run("train")
+        sessions[0].close()
+
+    @pytest.mark.parametrize("stage", ["before_run", "after_run"])
+    def test_closing_is_an_error_and_closes_nothing(self, stage: str) -> None:
+        sessions: list[th.MonitoredSession] = []
+        on: dict[str, Any] = {stage: lambda *arguments: sessions[0].close()}
+        hook = Recorder("a", **on)
+        sessions.append(training(hook))
+        with pytest.raises(RuntimeError, match="request_stop"):
+            sessions[0].run("train")
+        assert "end" not in hook.stages
+        hook.calm()
+        sessions[0].run("train")
+        sessions[0].close()
+        assert hook.stages[-1] == "end"

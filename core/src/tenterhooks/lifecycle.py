@@ -194,11 +194,14 @@ class HookedSession:
         """End the session: `end` of all hooks, threads joined, the graph unfrozen. Closing twice is harmless.
 
         Raises:
+            RuntimeError: A run is under way.
             BaseException: What an `end` raised, several as an `ExceptionGroup`; or, with `on_exception` of all hooks
                 in place of `end`, the error that a thread had reported.
         """
         if self._closed:
             return
+        if self._stops.in_run:
+            raise RuntimeError("close() within a run: request_stop() has the session end after it")
         reported = self._coord.exception
         self._close(reported)
         if reported is not None:
@@ -217,6 +220,11 @@ class HookedSession:
         run_metadata: RunMetadata | None,
     ) -> Any:
         raw = self._open_session()
+        if self._stops.in_run:
+            raise RuntimeError(
+                "a run of this session is under way: within a stage take the raw session (run_context.session.run), "
+                "and let one thread at a time run it"
+            )
         if self._stops.adopted:
             raise RuntimeError(
                 "the session was asked to stop, so nothing can be run: ask should_stop() before each run; asked by "

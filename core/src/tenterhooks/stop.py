@@ -58,6 +58,11 @@ class StopRequests:
         else:
             self.adopted += (request,)
 
+    @property
+    def in_run(self) -> bool:
+        """Whether a run is under way."""
+        return self._pending is not None
+
     def begin_run(self) -> None:
         """A run starts."""
         self._pending = []

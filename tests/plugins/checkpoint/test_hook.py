@@ -281,3 +281,19 @@ def test_two_savers_in_one_session_keep_their_own_folders(tmp_path: Path) -> Non
         run(session, 3)
     assert steps(tmp_path / "often") == [0, 1, 2, 3]
     assert steps(tmp_path / "rarely") == [0, 2, 3]
+
+
+def test_a_session_that_has_more_than_the_checkpoint_saves_it(tmp_path: Path) -> None:
+    def session_of(graph: th.Graph) -> th.MonitoredSession:
+        return th.MonitoredTrainingSession(graph=graph, checkpoint_dir=tmp_path, save_checkpoint_steps=100)
+
+    with session_of(counting_graph()) as session:
+        run(session, 1)
+    for expected in (("variables/more",), ()):
+        graph = counting_graph()
+        graph.variable("more", 1.0)
+        with session_of(graph) as session:
+            raw = session.raw_session()
+            assert raw is not None
+            assert raw.restored is not None
+            assert raw.restored.not_restored == expected

@@ -89,7 +89,11 @@ class CheckpointSaverHook(SessionRunHook):
         newest = self._saver.latest()
         restored = session.restored
         known = (
-            newest is not None and restored is not None and newest.path.resolve() == Path(restored.checkpoint).resolve()
+            newest is not None
+            and restored is not None
+            and newest.path.resolve() == Path(restored.checkpoint).resolve()
+            # What was not in it is not saved yet.
+            and not restored.not_restored
         )
         if self._save(session, write=not known):
             session.request_stop("a checkpoint listener asked for it")
