@@ -1,9 +1,11 @@
 """From `begin` to the end of all hooks: stops, errors, closing, and whose a hook is."""
 
 import gc
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterable
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -1011,3 +1013,42 @@ class TestWithinARun:
         sessions[0].run("train")
         sessions[0].close()
         assert hook.stages[-1] == "end"
+
+    def test_an_interrupt_at_any_line_of_a_run_leaves_a_session_that_can_be_closed(self) -> None:
+        lines = 1
+        place = 0
+        while place < lines:
+            hook = Recorder("a")
+            graph = counting_graph()
+            with th.MonitoredSession(graph=graph, hooks=[hook]) as session:
+                lines = _interrupted(place, lambda session=session: session.run("train"))  # type: ignore[misc]
+            assert hook.stages[-1] == "end", f"interrupted at line {place}"
+            assert not graph.finalized
+            place += 1
+        assert lines > 20
+
+
+def _interrupted(place: int, call: Callable[[], object]) -> int:
+    """Interrupt a call at one line of the modules of a run, as Ctrl-C may, and give how many lines there are."""
+    count = 0
+
+    def trace(frame: FrameType, event: str, argument: object) -> Any:
+        nonlocal count
+        if frame.f_globals.get("__name__") not in ("tenterhooks.lifecycle", "tenterhooks.stop"):
+            return None
+        if event == "line":
+            count += 1
+            if count == place + 1:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+        return trace
+
+    previous = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        call()
+    except KeyboardInterrupt:
+        return count + 1
+    finally:
+        sys.settrace(previous)
+    return count

@@ -2,6 +2,7 @@
 
 import logging
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -374,3 +375,15 @@ def test_an_error_of_a_hook_of_no_plugin_names_its_class(install: Install) -> No
     with pytest.raises(ValueError, match="no end") as caught, th.MonitoredSession(graph=counting_graph(), hooks=[hook]):
         pass
     assert "hook 'SimpleNamespace' (types.SimpleNamespace)" in caught.value.__notes__[0]
+
+
+def test_metadata_that_an_uninstallation_left_half_done_stops_no_session(
+    install: Install, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    install_guard(install)
+    (metadata,) = tmp_path.rglob("tenterhooks_guard-2.5.dist-info/METADATA")
+    metadata.unlink()
+    plugins.refresh()
+    with training(Recorder("a")) as session:
+        session.run("train")
+    assert "the metadata of the plugin 'guard' cannot be read" in caplog.text

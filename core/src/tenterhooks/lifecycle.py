@@ -118,7 +118,7 @@ class HookedSession:
         if not clean:
             self._close(exc)
             return False
-        self.close()
+        self._end()
         return True
 
     def __repr__(self) -> str:
@@ -202,6 +202,10 @@ class HookedSession:
             return
         if self._stops.in_run:
             raise RuntimeError("close() within a run: request_stop() has the session end after it")
+        self._end()
+
+    def _end(self) -> None:
+        """End the session cleanly, unless a thread reported an error."""
         reported = self._coord.exception
         self._close(reported)
         if reported is not None:
@@ -233,17 +237,18 @@ class HookedSession:
         self._coord.raise_requested_exception()
         context = SessionRunContext(SessionRunArgs(fetches, feed_dict, options), raw, self._stops, self._completed_runs)
         run = MergedRun(raw, run_metadata)
-        self._stops.begin_run()
+        # An interrupt at any line of this must not leave a run that is under way for ever.
         try:
+            self._stops.begin_run()
             if options:
                 run.add_options(options)
             self._registry.before_run(context, run)
             results = run.make(fetches, feed_dict)
             self._registry.after_run(context, run, results)
+            self._stops.adopt()
         except BaseException:
             self._stops.forget_run()
             raise
-        self._stops.adopt()
         self._completed_runs += 1
         raw.checkpoint_requested = False
         return results
@@ -251,19 +256,11 @@ class HookedSession:
     def _close(self, exception: BaseException | None) -> None:
         """Close everything, whatever fails; errors go onto the exception that ends the session, or are raised."""
         self._closed = True
-        errors = self._registry.close(exception)
-        self._coord.request_stop()
         try:
-            self._coord.join(stop_grace_period_secs=self._stop_grace_period_secs, ignore_live_threads=True)
-        except BaseException as error:
-            if error is not exception:
-                errors.append(error)
-        if self._raw is not None:
-            self._raw.close()
-        if self._thaw is not None:
-            self._thaw()
-        for hook in self._hooks:
-            _owners.pop(id(hook), None)
+            errors = self._close_hooks_and_threads(exception)
+        finally:
+            # Also where an interrupt came between.
+            self._release()
         if exception is not None:
             for other in errors:
                 where = "; ".join(getattr(other, "__notes__", ()))
@@ -272,6 +269,27 @@ class HookedSession:
             raise errors[0]
         elif errors:
             raise BaseExceptionGroup("several hooks failed at the end of the session", errors)
+
+    def _close_hooks_and_threads(self, exception: BaseException | None) -> list[BaseException]:
+        """Give each hook its closing stage and each thread its time, and give what they raised."""
+        errors = self._registry.close(exception)
+        self._coord.request_stop()
+        try:
+            self._coord.join(stop_grace_period_secs=self._stop_grace_period_secs, ignore_live_threads=True)
+        except BaseException as error:
+            if error is not exception:
+                errors.append(error)
+        return errors
+
+    def _release(self) -> None:
+        """Give back what the session holds: threads are told to stop, graph and hooks are free for another one."""
+        self._coord.request_stop()
+        if self._raw is not None:
+            self._raw.close()
+        if self._thaw is not None:
+            self._thaw()
+        for hook in self._hooks:
+            _owners.pop(id(hook), None)
 
 
 def _graph_of(creator: SessionCreator | None, graph: Graph | None) -> Graph:

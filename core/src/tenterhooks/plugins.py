@@ -87,13 +87,19 @@ def installed(group: str = HOOKS_GROUP) -> tuple[Plugin, ...]:
 
     found = []
     for entry_point in importlib_metadata.entry_points(group=group):
-        distribution = entry_point.dist
+        distribution, version = "an unknown distribution", "of unknown version"
+        try:
+            if entry_point.dist is not None:
+                distribution, version = entry_point.dist.name, entry_point.dist.version
+        except Exception as error:
+            # What an installation left half done is no reason to stop a program that does not use it.
+            _log.warning("the metadata of the plugin %r cannot be read: %r", entry_point.name, error)
         found.append(
             Plugin(
                 name=entry_point.name,
                 target=entry_point.value,
-                distribution=distribution.name if distribution else "an unknown distribution",
-                version=distribution.version if distribution else "of unknown version",
+                distribution=distribution,
+                version=version,
                 _entry_point=entry_point,
             )
         )

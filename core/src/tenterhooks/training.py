@@ -80,7 +80,7 @@ def MonitoredTrainingSession(  # noqa: N802 - TensorFlow's name.
         active = defaults + active
         if save_checkpoint_secs is _DEFAULT:
             saved = any(_saves_into(hook, checkpoint_dir) for hook in active)
-            save_checkpoint_secs = None if save_checkpoint_steps or saved else _DEFAULT_SAVE_SECS
+            save_checkpoint_secs = None if save_checkpoint_steps is not None or saved else _DEFAULT_SAVE_SECS
         if checkpoint_dir is not None and (save_checkpoint_secs or save_checkpoint_steps):
             active.append(
                 make_hook(

@@ -297,3 +297,20 @@ def test_a_session_that_has_more_than_the_checkpoint_saves_it(tmp_path: Path) ->
             assert raw is not None
             assert raw.restored is not None
             assert raw.restored.not_restored == expected
+
+
+def test_a_saver_of_another_folder_leaves_the_sessions_own_on(tmp_path: Path) -> None:
+    elsewhere = CheckpointSaverHook(saver=Saver(tmp_path / "elsewhere"), save_steps=1)
+    with th.MonitoredTrainingSession(
+        graph=counting_graph(), checkpoint_dir=tmp_path / "own", hooks=[elsewhere]
+    ) as session:
+        run(session, 1)
+    assert steps(tmp_path / "own") == steps(tmp_path / "elsewhere") == [0, 1]
+
+
+def test_a_period_of_0_switches_the_sessions_saver_off(tmp_path: Path) -> None:
+    with th.MonitoredTrainingSession(
+        graph=counting_graph(), checkpoint_dir=tmp_path, save_checkpoint_steps=0
+    ) as session:
+        run(session, 1)
+    assert steps(tmp_path) == []

@@ -55,6 +55,8 @@ class CheckpointSaverHook(SessionRunHook):
             raise ValueError("a saver needs a period: give save_secs, save_steps or both")
         if saver is not None and checkpoint_dir is not None:
             raise ValueError("give either a checkpoint_dir or a saver, which has its own folder")
+        if saver is not None:
+            checkpoint_dir = getattr(saver, "directory", None)
         self.checkpoint_dir = None if checkpoint_dir is None else Path(checkpoint_dir)
         self._listeners = list(listeners)
         self._max_to_keep = max_to_keep
