@@ -1,6 +1,5 @@
 """The lifecycle: what every monitored session does, from `begin` to the end of all its hooks."""
 
-import gc
 import weakref
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -9,11 +8,12 @@ from typing import Any, Self, TypeVar
 
 from tenterhooks.coordinator import Coordinator
 from tenterhooks.creators import ChiefSessionCreator, SessionCreator
-from tenterhooks.errors import HookError, OutOfRangeError
+from tenterhooks.errors import OutOfRangeError
 from tenterhooks.fetches import Feeds, Fetches
 from tenterhooks.graph import Graph, get_default_graph
 from tenterhooks.hooks import RunMetadata, SessionRunArgs, SessionRunContext
 from tenterhooks.merged_run import MergedRun
+from tenterhooks.ownership import claim, release
 from tenterhooks.plugins import log_unused, make_hooks
 from tenterhooks.registry import HookRegistry
 from tenterhooks.session import Session
@@ -23,9 +23,6 @@ from tenterhooks.stop import StopRequest, StopRequests
 __all__ = ["HookedSession"]
 
 _T = TypeVar("_T")
-
-# Which session a hook belongs to, by the hook's id. Weakly: one that was dropped unclosed holds nothing.
-_owners: "dict[int, weakref.ref[HookedSession]]" = {}
 
 
 class HookedSession:
@@ -62,7 +59,7 @@ class HookedSession:
         self._thaw: Callable[[], object] | None = None
         self._hooks = make_hooks(hooks)
         self._registry = HookRegistry(self._hooks, self._stops)
-        self._claim_hooks()
+        claim(self._hooks, self)
         log_unused(adapter.hook for adapter in self._registry.adapters)
         try:
             with self._graph.as_default():
@@ -75,22 +72,6 @@ class HookedSession:
         except BaseException as error:
             self._close(error)
             raise
-
-    def _claim_hooks(self) -> None:
-        """Take the hooks for this session. An object of two open sessions would mix what it notes of them."""
-        for hook in self._hooks:
-            if id(hook) in _owners:
-                # A session that was dropped may still be waiting for the collector.
-                gc.collect()
-            owner = _owners[id(hook)]() if id(hook) in _owners else None
-            if owner is not None:
-                raise HookError(
-                    f"hook {hook!r} belongs to another open session, {owner!r}: "
-                    "close() that one first, or make another hook",
-                    hook,
-                )
-        for hook in self._hooks:
-            _owners[id(hook)] = weakref.ref(self)
 
     def _create(self) -> None:
         """Create the raw session, restore the hooks' state, and tell the hooks."""
@@ -288,8 +269,7 @@ class HookedSession:
             self._raw.close()
         if self._thaw is not None:
             self._thaw()
-        for hook in self._hooks:
-            _owners.pop(id(hook), None)
+        release(self._hooks)
 
 
 def _graph_of(creator: SessionCreator | None, graph: Graph | None) -> Graph:
