@@ -144,6 +144,9 @@ class MemorySaver:
                 return found, copy.deepcopy(state)
         return None
 
+    def verify(self, checkpoint: th.Checkpoint) -> str | None:
+        return None if checkpoint in self.list() else "it is not here"
+
     def list(self) -> "list[th.Checkpoint]":
         return [checkpoint for checkpoint, _ in self.saved]
 

@@ -48,6 +48,14 @@ class Saver(Protocol):
         """
         ...
 
+    def verify(self, checkpoint: Checkpoint) -> str | None:
+        """Read all of a checkpoint, and say what is wrong with it.
+
+        Returns:
+            All faults in one line; None if it is whole, so that `restore` can read it.
+        """
+        ...
+
     def list(self) -> "list[Checkpoint]":
         """All checkpoints that are whole, in the order in which they were committed."""
         ...

@@ -335,6 +335,12 @@ def test_deeper_state_is_refused(kind: str, levels: int) -> None:
         _codec.encode({"value": nested(levels, kind)})
 
 
+def test_array_of_an_integer_is_not_taken_for_a_length() -> None:
+    tree = {"w": {"$array": "a", "dtype": "<u4", "shape": [2]}}
+    state = _codec.decode(tree, {"a": np.array(2**62)})
+    assert state["w"].tolist() == [0, 2**30]
+
+
 @pytest.mark.parametrize(
     "tree",
     [
@@ -355,6 +361,8 @@ def test_deeper_state_is_refused(kind: str, levels: int) -> None:
         {"w": {"$int": "no number"}},
         {"w": {"$dict": [[[], 1]]}},
         {"w": {"$bytes": "?"}},
+        {"w": {"$float": "00"}},
+        {"w": {"$scalar": {"dtype": "<U1", "bytes": "/////w=="}}},
     ],
     ids=json.dumps,
 )

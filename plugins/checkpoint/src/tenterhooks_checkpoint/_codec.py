@@ -26,7 +26,7 @@ from tenterhooks import CheckpointError
 from tenterhooks_checkpoint._dtypes import encode_dtype, from_bytes
 from tenterhooks_checkpoint._refusals import below, place, refusal
 
-__all__ = ["MAX_DEPTH", "decode", "encode"]
+__all__ = ["MAX_DEPTH", "decode", "decode_with", "encode"]
 
 MAX_DEPTH = 100
 """How deep a state may be nested: far enough from where Python's own recursion, and that of its JSON parser, ends."""
@@ -38,6 +38,18 @@ _EXACT = 2**53
 _NATIVE = frozenset({"|b1", "|i1", "|u1", "<i2", "<u2", "<f2", "<i4", "<u4", "<f4", "<i8", "<u8", "<f8"})
 
 _SCALAR_KEYS = (bool, int, float, str, bytes, type(None))
+
+# Of Python and NumPy for a tree of another make; SystemError is NumPy's for bits that are no character.
+_DECODE_ERRORS = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    SystemError,
+    TypeError,
+    ValueError,
+    struct.error,
+)
 
 _RESERVED = "__metadata__"  # safetensors keeps it for itself
 
@@ -69,11 +81,34 @@ def decode(tree: object, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     Raises:
         CheckpointError: The tree is not one that `encode` made, or an array is missing.
     """
+
+    def array(name: str, dtype: Any, shape: Any) -> NDArray[Any]:
+        content = arrays[name]
+        # Not of the array itself: one of an integer without dimensions would be taken for a length.
+        return content if dtype is None else from_bytes(bytearray(content.data), dtype, shape)
+
+    return decode_with(tree, array)
+
+
+def decode_with(tree: object, array: Callable[[str, Any, Any], object]) -> dict[str, Any]:
+    """Put a state together again, with something else for its arrays.
+
+    Args:
+        tree: What `encode` made.
+        array: Gives what stands for an array, of its name, and the type and the shape that the tree gives it: None
+            and None if it is stored as itself.
+
+    Returns:
+        The state.
+
+    Raises:
+        CheckpointError: The tree is not one that `encode` made, or the function raised an error such as ValueError.
+    """
     try:
-        state = _Decoder(arrays).decode(tree)
+        state = _Decoder(array).decode(tree)
     except CheckpointError:
         raise
-    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+    except _DECODE_ERRORS as error:
         raise CheckpointError(f"the state is not as it was written: {type(error).__name__}: {error}") from error
     if type(state) is not dict:
         raise CheckpointError(f"the state is not as it was written: it is a {type(state).__name__}, not a dict")
@@ -155,10 +190,10 @@ class _Encoder:
 
 
 class _Decoder:
-    """Puts values together from the arrays of one checkpoint."""
+    """Puts values together, with what a function gives for the arrays."""
 
-    def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        self._arrays = arrays
+    def __init__(self, array: Callable[[str, Any, Any], object]) -> None:
+        self._array = array
         self._tags: dict[str, Callable[[Any], object]] = {
             "$bytes": _from_base64,
             "$dict": self._decode_pairs,
@@ -186,11 +221,8 @@ class _Decoder:
     def _decode_pairs(self, pairs: Any) -> dict[Any, Any]:
         return {self.decode(key): self.decode(entry) for key, entry in pairs}
 
-    def _decode_array(self, *, array: str, dtype: Any = None, shape: Any = None) -> NDArray[Any]:
-        content = self._arrays[array]
-        if dtype is None:
-            return content
-        return from_bytes(bytearray(content), dtype, shape)
+    def _decode_array(self, *, array: str, dtype: Any = None, shape: Any = None) -> object:
+        return self._array(array, dtype, shape)
 
 
 def _encode_str(value: str) -> Any:

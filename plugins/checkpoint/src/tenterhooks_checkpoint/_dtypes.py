@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["decode_dtype", "encode_dtype", "from_bytes"]
+__all__ = ["decode_dtype", "decode_layout", "encode_dtype", "from_bytes"]
 
 
 def encode_dtype(dtype: np.dtype[Any]) -> Any:
@@ -46,18 +46,28 @@ def decode_dtype(description: Any) -> np.dtype[Any]:
     return dtype
 
 
-def from_bytes(content: bytearray, description: Any, shape: Any) -> NDArray[Any]:
-    """The array that has these bytes, in C order; it may lie on them.
+def decode_layout(size: int, description: Any, shape: Any) -> tuple[np.dtype[Any], tuple[int, ...]]:
+    """The type and the shape of an array that so many bytes are the content of.
 
     Raises:
-        ValueError: The three do not go together.
+        ValueError: The three do not go together, or describe no array.
     """
     dtype = decode_dtype(description)
     if any(type(length) is not int or length < 0 for length in shape):
         raise ValueError(f"{shape!r} is no shape")
-    if math.prod(shape) * dtype.itemsize != len(content):
-        raise ValueError(f"{len(content)} bytes are no array of {dtype} and shape {shape!r}")
-    array: NDArray[Any] = np.ndarray(tuple(shape), dtype, content)
+    if math.prod(shape) * dtype.itemsize != size:
+        raise ValueError(f"{size} bytes are no array of {dtype} and shape {shape!r}")
+    return dtype, tuple(shape)
+
+
+def from_bytes(content: bytearray, description: Any, shape: Any) -> NDArray[Any]:
+    """The array that has these bytes, in C order; it may lie on them.
+
+    Raises:
+        ValueError: The three do not go together, or describe no array.
+    """
+    dtype, lengths = decode_layout(len(content), description, shape)
+    array: NDArray[Any] = np.ndarray(lengths, dtype, content)
     # The buffer begins where it likes, and some types want to lie at multiples of their size.
     return array if array.flags.aligned else array.copy()
 

@@ -9,13 +9,13 @@ import re
 import secrets
 import shutil
 import sys
-import zlib
+from dataclasses import dataclass
 from pathlib import Path
 
 __all__ = [
-    "CHECKSUM",
-    "checksum",
+    "Leftover",
     "discard",
+    "leftovers",
     "make_folder",
     "make_temporary",
     "remove_leftovers",
@@ -23,23 +23,25 @@ __all__ = [
     "sync_folder",
 ]
 
-CHECKSUM = "crc32"
-"""The name of what `checksum` computes."""
-
 _TEMPORARY = re.compile(r"\.tmp-([0-9]+)-([0-9a-f]+)-[0-9]+")
-_CHUNK = 1 << 20
 
 _log = logging.getLogger(__name__)
 _numbers = itertools.count()
 
 
-def checksum(path: Path) -> str:
-    """The checksum of a file's content: 8 hexadecimal digits."""
-    value = 0
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            value = zlib.crc32(chunk, value)
-    return f"{value:08x}"
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """A temporary folder.
+
+    Attributes:
+        path: The folder.
+        pid: The number of the process that made it.
+        in_use: Whether that process still lives, and may go on with it.
+    """
+
+    path: Path
+    pid: int
+    in_use: bool
 
 
 def sync_file(path: Path) -> None:
@@ -93,12 +95,22 @@ def discard(path: Path) -> None:
     shutil.rmtree(hidden)
 
 
+def leftovers(directory: Path) -> list[Leftover]:
+    """The temporary folders that are there, those in use too.
+
+    Raises:
+        OSError: The folder cannot be read.
+    """
+    matches = [(path, _TEMPORARY.fullmatch(path.name)) for path in sorted(directory.iterdir())]
+    return [Leftover(path, int(match[1]), _owner_lives(int(match[1]), match[2])) for path, match in matches if match]
+
+
 def remove_leftovers(directory: Path) -> None:
     """Delete the temporary folders of processes that are no more; what cannot be deleted is logged and left."""
-    for path in sorted(directory.iterdir()):
-        match = _TEMPORARY.fullmatch(path.name)
-        if match is None or _owner_lives(int(match[1]), match[2]):
+    for leftover in leftovers(directory):
+        if leftover.in_use:
             continue
+        path = leftover.path
         _log.info("removing %s, which a process left that did not finish its save", path)
         try:
             shutil.rmtree(path)

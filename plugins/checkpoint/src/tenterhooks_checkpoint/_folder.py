@@ -51,5 +51,6 @@ def read(checkpoint: Checkpoint) -> dict[str, Any]:
     try:
         tree = json.loads((checkpoint.path / STATE).read_bytes())
         return _codec.decode(tree, load_file(checkpoint.path / ARRAYS))
-    except (CheckpointError, OSError, RecursionError, SafetensorError, ValueError) as error:
+    except (AttributeError, CheckpointError, OSError, RecursionError, SafetensorError, TypeError, ValueError) as error:
+        # The library has types of elements that NumPy lacks, and leaves it to NumPy to say so.
         raise NotWholeError(str(error)) from error

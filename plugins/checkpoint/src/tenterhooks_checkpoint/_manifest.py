@@ -3,22 +3,29 @@
 import json
 import re
 import stat
+from collections.abc import Collection
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from tenterhooks import Checkpoint
-from tenterhooks_checkpoint._files import CHECKSUM, checksum, sync_file
+from tenterhooks_checkpoint import _checksums
+from tenterhooks_checkpoint._checksums import CHECKSUM
+from tenterhooks_checkpoint._files import sync_file
 
 __all__ = [
     "ARRAYS",
     "MANIFEST",
     "STATE",
     "Entry",
+    "Manifest",
     "NotWholeError",
     "check",
     "committed",
     "folder_name",
+    "named",
+    "read",
     "verify",
     "write",
 ]
@@ -27,8 +34,15 @@ ARRAYS = "arrays.safetensors"
 STATE = "state.json"
 MANIFEST = "manifest.json"
 
-_FORMAT = 1
+# The first had crc32, and neither a time nor a checksum of itself.
+_FORMAT = 2
 _FOLDER = re.compile(r"checkpoint-([0-9]+)-step-([0-9]+)")
+
+# The last member is the checksum of every byte before its digits, so no byte can change unseen, not even a space.
+_SEAL = ',\n  "manifest": "'
+_SEALED = re.compile(rb'(.*,\n  "manifest": ")([0-9a-f]+)"\n\}\n', re.DOTALL)
+
+_NEWER = "; a newer tenterhooks-checkpoint may read it"
 
 
 class NotWholeError(Exception):
@@ -50,12 +64,33 @@ class Entry:
     @classmethod
     def of(cls, path: Path) -> "Entry":
         """What there is to say of a file."""
-        return cls(path.stat().st_size, checksum(path))
+        return cls(path.stat().st_size, _checksums.of_file(path))
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a manifest says.
+
+    Attributes:
+        time: When it was written; None in one of the first format.
+        checksum: The name of the checksum in the entries.
+        files: An entry for each file.
+    """
+
+    time: datetime | None
+    checksum: str
+    files: dict[str, Entry]
 
 
 def folder_name(sequence: int, step: int) -> str:
     """The name of a checkpoint's folder."""
     return f"checkpoint-{sequence}-step-{step}"
+
+
+def named(path: Path) -> Checkpoint | None:
+    """The checkpoint that a path names, whole or not, or there or not; None if it is no checkpoint's name."""
+    match = _FOLDER.fullmatch(path.name)
+    return None if match is None else Checkpoint(path=path, step=int(match[2]), sequence=int(match[1]))
 
 
 def committed(directory: Path) -> list[Checkpoint]:
@@ -65,17 +100,15 @@ def committed(directory: Path) -> list[Checkpoint]:
         OSError: The folder is there, and cannot be read.
     """
     try:
-        names = [path.name for path in directory.iterdir()]
+        found = [checkpoint for path in directory.iterdir() if (checkpoint := named(path)) is not None]
     except FileNotFoundError:
         return []
-    matches = [match for match in map(_FOLDER.fullmatch, names) if match is not None]
-    found = [Checkpoint(path=directory / match[0], step=int(match[2]), sequence=int(match[1])) for match in matches]
     # Numbers, not text; the step and the name only decide when two processes wrote into one folder at once.
     return sorted(found, key=lambda checkpoint: (checkpoint.sequence, checkpoint.step, checkpoint.path.name))
 
 
 def write(folder: Path, files: dict[str, Entry], *, step: int, sequence: int) -> None:
-    """Write the manifest.
+    """Write the manifest, with the time of now.
 
     Raises:
         OSError: It cannot be written.
@@ -84,65 +117,97 @@ def write(folder: Path, files: dict[str, Entry], *, step: int, sequence: int) ->
         "format": _FORMAT,
         "step": step,
         "sequence": sequence,
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "checksum": CHECKSUM,
         "files": {name: {"size": entry.size, "checksum": entry.checksum} for name, entry in files.items()},
     }
+    sealed = (json.dumps(content, indent=2).removesuffix("\n}") + _SEAL).encode("ascii")
     path = folder / MANIFEST
-    path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    path.write_bytes(sealed + _checksums.of_bytes(sealed).encode("ascii") + b'"\n}\n')
     sync_file(path)
 
 
-def check(checkpoint: Checkpoint) -> dict[str, Entry]:
-    """Check that a checkpoint is whole as far as that shows without reading its files.
-
-    Returns:
-        What its manifest says of its files.
+def read(checkpoint: Checkpoint) -> Manifest:
+    """Read a checkpoint's manifest.
 
     Raises:
-        NotWholeError: It is not.
+        NotWholeError: It is not there, is damaged, or is of another checkpoint.
     """
-    files = _read(checkpoint)
-    for name, entry in files.items():
-        size = _size(checkpoint.path / name)
-        if size != entry.size:
-            raise NotWholeError(f"{name} has {size} bytes and should have {entry.size}")
-    return files
-
-
-def verify(checkpoint: Checkpoint) -> None:
-    """Check that a checkpoint is whole, down to the checksums.
-
-    Raises:
-        NotWholeError: It is not.
-    """
-    for name, entry in check(checkpoint).items():
-        try:
-            found = checksum(checkpoint.path / name)
-        except OSError as error:
-            raise NotWholeError(f"{name} cannot be read: {error}") from error
-        if found != entry.checksum:
-            raise NotWholeError(f"{name} is damaged: its {CHECKSUM} is {found} and should be {entry.checksum}")
-
-
-def _read(checkpoint: Checkpoint) -> dict[str, Entry]:
     _size(checkpoint.path / MANIFEST)
     try:
-        content = json.loads((checkpoint.path / MANIFEST).read_bytes())
+        raw = (checkpoint.path / MANIFEST).read_bytes()
+        content = json.loads(raw)
     except OSError as error:
         raise NotWholeError(f"{MANIFEST} cannot be read: {error}") from error
     except (ValueError, RecursionError) as error:
         raise NotWholeError(f"{MANIFEST} is damaged: {error}") from error
     if not isinstance(content, dict):
         raise NotWholeError(f"{MANIFEST} is damaged: it is no JSON object")
-    _expect("format", content.get("format"), _FORMAT, "; a newer tenterhooks-checkpoint may read it")
-    _expect("checksum", content.get("checksum"), CHECKSUM, "; a newer tenterhooks-checkpoint may read it")
+    if content.get("format") == 1:
+        _expect("checksum", content.get("checksum"), "crc32")
+    else:
+        _expect("format", content.get("format"), _FORMAT, _NEWER)
+        _expect("checksum", content.get("checksum"), CHECKSUM, _NEWER)
+        _check_seal(raw)
     _expect("step", content.get("step"), checkpoint.step)
     _expect("sequence", content.get("sequence"), checkpoint.sequence)
     files = content.get("files")
     # Just these names: whatever a manifest says, no file outside its folder is looked at.
     if not isinstance(files, dict) or set(files) != {ARRAYS, STATE}:
         raise NotWholeError(f"{MANIFEST} does not list {ARRAYS} and {STATE}")
-    return {name: _entry(name, files[name]) for name in (ARRAYS, STATE)}
+    return Manifest(
+        time=_time(content.get("time")),
+        checksum=content["checksum"],
+        files={name: _entry(name, files[name]) for name in (ARRAYS, STATE)},
+    )
+
+
+def check(checkpoint: Checkpoint, *, contents: Collection[str] = ()) -> Manifest:
+    """Check that a checkpoint is whole as far as that shows without reading its files.
+
+    Args:
+        checkpoint: Which one.
+        contents: The names of files that are read all the same, and compared with their checksums.
+
+    Returns:
+        What its manifest says.
+
+    Raises:
+        NotWholeError: It is not; the message has all faults.
+    """
+    manifest = read(checkpoint)
+    faults = []
+    for name, entry in manifest.files.items():
+        fault = _size_fault(checkpoint.path / name, entry)
+        if fault is None and name in contents:
+            fault = _content_fault(checkpoint.path / name, entry, manifest.checksum)
+        if fault is not None:
+            faults.append(fault)
+    if faults:
+        raise NotWholeError("; ".join(faults))
+    return manifest
+
+
+def verify(checkpoint: Checkpoint) -> Manifest:
+    """Check that a checkpoint is whole, down to the checksums.
+
+    Returns:
+        What its manifest says.
+
+    Raises:
+        NotWholeError: It is not; the message has all faults.
+    """
+    return check(checkpoint, contents=(ARRAYS, STATE))
+
+
+def _check_seal(raw: bytes) -> None:
+    """Compare a manifest's checksum of itself."""
+    match = _SEALED.fullmatch(raw)
+    if match is None:
+        raise NotWholeError(f"{MANIFEST} is damaged: it does not end with a checksum of itself")
+    found, wanted = _checksums.of_bytes(match[1]), match[2].decode("ascii")
+    if found != wanted:
+        raise NotWholeError(f"{MANIFEST} is damaged: its {CHECKSUM} is {found} and should be {wanted}")
 
 
 def _entry(name: str, content: Any) -> Entry:
@@ -152,9 +217,36 @@ def _entry(name: str, content: Any) -> Entry:
     raise NotWholeError(f"{MANIFEST} does not give size and checksum of {name}")
 
 
+def _time(content: Any) -> datetime | None:
+    if content is None:
+        return None
+    try:
+        return datetime.fromisoformat(content).astimezone(UTC)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise NotWholeError(f"{MANIFEST} gives no time: {error}") from error
+
+
 def _expect(what: str, found: object, wanted: object, advice: str = "") -> None:
     if found != wanted:
         raise NotWholeError(f"{MANIFEST} says that its {what} is {found!r}, not {wanted!r}{advice}")
+
+
+def _size_fault(path: Path, entry: Entry) -> str | None:
+    try:
+        size = _size(path)
+    except NotWholeError as error:
+        return str(error)
+    return None if size == entry.size else f"{path.name} has {size} bytes and should have {entry.size}"
+
+
+def _content_fault(path: Path, entry: Entry, checksum: str) -> str | None:
+    try:
+        found = _checksums.of_file(path, checksum)
+    except OSError as error:
+        return f"{path.name} cannot be read: {error}"
+    if found == entry.checksum:
+        return None
+    return f"{path.name} is damaged: its {checksum} is {found} and should be {entry.checksum}"
 
 
 def _size(path: Path) -> int:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tenterhooks import Checkpoint, CheckpointError
-from tenterhooks_checkpoint import _codec, _files, _folder, _manifest
+from tenterhooks_checkpoint import _codec, _files, _folder, _manifest, _outline
 from tenterhooks_checkpoint._manifest import Entry, NotWholeError
 
 __all__ = ["Saver"]
@@ -38,7 +38,8 @@ class Saver:
     """Keeps the checkpoints of one folder.
 
     Each is a folder `checkpoint-<sequence>-step-<step>`, where the sequence counts the commits. It holds
-    `arrays.safetensors`, `state.json` (all that is no array) and `manifest.json` (size and checksum of the two).
+    `arrays.safetensors`, `state.json` (all that is no array) and `manifest.json` (size and checksum of the two, and a
+    checksum of itself).
     It is written under a name that begins with `.tmp-`, flushed to the disk, and renamed, so what has a checkpoint's
     name is complete. What a killed process left under such a name is removed by the first save of a later one on this
     machine. Nothing is pickled.
@@ -163,6 +164,22 @@ class Saver:
             CheckpointError: The folder cannot be read.
         """
         return next((checkpoint for checkpoint in reversed(self._committed()) if _seems_whole(checkpoint)), None)
+
+    def verify(self, checkpoint: Checkpoint) -> str | None:
+        """Read all of a checkpoint, and say what is wrong with it.
+
+        Args:
+            checkpoint: Which one, also one of another folder.
+
+        Returns:
+            All faults in one line; None if it is whole, so that `restore` can read it.
+        """
+        try:
+            _manifest.verify(checkpoint)
+            _outline.read(checkpoint)
+        except NotWholeError as error:
+            return str(error)
+        return None
 
     def _write(self, state: Mapping[str, object], step: int) -> _Written:
         """Write the files where no reader looks, and wait until they are on the disk."""
