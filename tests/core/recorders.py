@@ -3,7 +3,8 @@
 import copy
 from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Literal
 
 import tenterhooks as th
 
@@ -132,9 +133,12 @@ class MemorySaver:
 
     def __init__(self) -> None:
         self.saved: list[tuple[th.Checkpoint, dict[str, Any]]] = []
+        self.closed = False
 
-    def save(self, state: Mapping[str, object], *, step: int) -> th.Checkpoint:
-        checkpoint = th.Checkpoint(Path(f"memory-{len(self.saved)}"), step, len(self.saved))
+    def save(
+        self, state: Mapping[str, object], *, step: int, metrics: Mapping[str, float] = MappingProxyType({})
+    ) -> th.Checkpoint:
+        checkpoint = th.Checkpoint(Path(f"memory-{len(self.saved)}"), step, len(self.saved), metrics)
         self.saved.append((checkpoint, copy.deepcopy(dict(state))))
         return checkpoint
 
@@ -152,6 +156,16 @@ class MemorySaver:
 
     def latest(self) -> th.Checkpoint | None:
         return self.saved[-1][0] if self.saved else None
+
+    def best(self, metric: str | None = None, mode: Literal["min", "max"] | None = None) -> th.Checkpoint | None:
+        values = [
+            (checkpoint.metrics[metric], checkpoint) for checkpoint in self.list() if metric in checkpoint.metrics
+        ]
+        values.sort(key=lambda value: value[0], reverse=mode == "max")
+        return values[0][1] if values else None
+
+    def close(self) -> None:
+        self.closed = True
 
 
 class SaveEveryStep(th.SessionRunHook):

@@ -47,7 +47,7 @@ class TestCheckpoint:
             self.checkpoint.step = 8  # type: ignore[misc]
 
     def test_it_has_a_folder_a_step_and_a_place_in_the_order(self) -> None:
-        assert [field.name for field in dataclasses.fields(self.checkpoint)] == ["path", "step", "sequence"]
+        assert [field.name for field in dataclasses.fields(self.checkpoint)] == ["path", "step", "sequence", "metrics"]
 
     def test_two_of_the_same_are_equal(self) -> None:
         assert self.checkpoint == th.Checkpoint(Path("runs/a/7"), 7, 2)

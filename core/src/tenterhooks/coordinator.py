@@ -86,7 +86,8 @@ class Coordinator:
     def register_thread(self, thread: threading.Thread) -> None:
         """Have `join` wait for this thread too."""
         with self._lock:
-            self._threads.add(thread)
+            # One that has ended needs no wait; of threads for one task each there may be very many.
+            self._threads = {other for other in self._threads if other.ident is None or other.is_alive()} | {thread}
 
     def raise_requested_exception(self) -> None:
         """Raise the error that was reported, if one was."""

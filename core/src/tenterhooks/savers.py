@@ -1,13 +1,16 @@
 """What keeps checkpoints: the protocol that a saver implements, and how the default one is found."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, cast
+from types import MappingProxyType
+from typing import Any, Literal, Protocol, cast
 
 from tenterhooks.plugins import load_default
 
 __all__ = ["Checkpoint", "Saver", "default_saver"]
+
+_NO_METRICS: Mapping[str, float] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,18 +22,27 @@ class Checkpoint:
         step: The global step that it holds.
         sequence: Its place in the order in which the checkpoints of a folder were committed. The newest has the
             highest, whatever its step.
+        metrics: What was measured when it was saved, by name.
     """
 
     path: Path
     step: int
     sequence: int
+    metrics: Mapping[str, float] = field(default_factory=dict, compare=False)
 
 
 class Saver(Protocol):
     """Keeps the checkpoints of one folder."""
 
-    def save(self, state: Mapping[str, object], *, step: int) -> Checkpoint:
+    def save(self, state: Mapping[str, object], *, step: int, metrics: Mapping[str, float] = _NO_METRICS) -> Checkpoint:
         """Write a checkpoint, make it the newest, and delete what is to be kept no longer.
+
+        It may be called from another thread than the one that made the saver, by one at a time.
+
+        Args:
+            state: What it shall hold.
+            step: Its global step.
+            metrics: What was measured at this step, by name; `best` goes by it.
 
         Raises:
             CheckpointError: It cannot be written; those before it are as they were.
@@ -62,6 +74,22 @@ class Saver(Protocol):
 
     def latest(self) -> Checkpoint | None:
         """The one committed last; None if there is none."""
+        ...
+
+    def best(self, metric: str | None = None, mode: Literal["min", "max"] | None = None) -> Checkpoint | None:
+        """The whole one with the least or the greatest value of a metric, of several the one committed first.
+
+        Args:
+            metric: Its name; by default the one that the saver was made with.
+            mode: "min" or "max", which is better; by default the one that the saver was made with.
+
+        Returns:
+            The checkpoint; None if there is none with that metric. NaN is no value.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give back what it holds, such as its hold on the folder. Closing twice is harmless; a save opens it again."""
         ...
 
 

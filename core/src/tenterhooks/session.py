@@ -168,6 +168,11 @@ class Session:
             raise RuntimeError("the session is closed; open another one to run anything")
         return self._computation.compute(fetches, feeds, draw=draw, node_seconds=node_seconds)
 
+    @property
+    def drawn(self) -> dict[str, int]:
+        """How many items were taken from each source, by its name."""
+        return {name: reader.drawn for name, reader in self._computation.readers.items()}
+
     def state_dict(self) -> dict[str, Any]:
         """All that a checkpoint holds: the step, the variables, the sources' positions, and the hooks' states.
 

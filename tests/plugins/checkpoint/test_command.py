@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import os
 import re
 import shutil
@@ -63,9 +64,9 @@ def test_ls_has_a_line_for_each_in_the_order_of_the_commits(tmp_path: Path, caps
     said = Said(capsys, "ls", tmp_path)
     time = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
     head, *rows = said.lines
-    assert head.split() == ["sequence", "step", "size", "time", "state"]
+    assert head.split() == ["sequence", "step", "size", "time", "metrics", "state"]
     for row, sequence, step in zip(rows, [1, 2, 3], [300, 9, 20], strict=True):
-        assert re.fullmatch(rf" *{sequence}  +{step}  +\d+ B  {time}  whole", row)
+        assert re.fullmatch(rf" *{sequence}  +{step}  +\d+ B  {time}  -        whole", row)
     assert (said.code, said.err) == (FINE, "")
 
 
@@ -78,7 +79,18 @@ def test_ls_says_what_is_broken_and_why(tmp_path: Path, capsys: pytest.CaptureFi
     _, one, two, three = said.lines
     assert one.endswith("  whole")
     assert "  broken: state.json is missing: " in two
-    assert re.search(r"  -  +broken: manifest\.json is damaged: ", three)
+    assert re.search(r"  -  +-  +broken: manifest\.json is damaged: ", three)
+
+
+def test_ls_has_what_was_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    saver = Saver(tmp_path)
+    for step, loss in enumerate([0.123456789, math.nan]):
+        saver.save({}, step=step, metrics={"loss": loss, "accuracy": 1 - loss})
+    _, *rows = Said(capsys, "ls", tmp_path).lines
+    assert "  loss 0.123457, accuracy 0.876543  whole" in rows[0]
+    assert "  loss nan, accuracy nan " in rows[1]
+    found = Said(capsys, "ls", tmp_path, "--json").json["checkpoints"]
+    assert [report["metrics"]["loss"] for report in found] == [0.123456789, "nan"]
 
 
 def test_ls_reads_the_manifests_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -119,6 +131,7 @@ def test_ls_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "step": 5,
         "size": sum(path.stat().st_size for path in first.path.iterdir()),
         "time": time.isoformat(),
+        "metrics": {},
         "fault": None,
     }
     assert two["fault"].startswith("state.json has 2 bytes and should have ")
@@ -203,7 +216,7 @@ def test_verify_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     said = Said(capsys, "verify", tmp_path, "--json")
     assert said.code == BROKEN
     one, two = said.json["checkpoints"]
-    assert one.keys() == two.keys() == {"name", "path", "sequence", "step", "size", "time", "fault"}
+    assert one.keys() == two.keys() == {"name", "path", "sequence", "step", "size", "time", "metrics", "fault"}
     assert one["fault"] is None
     assert two["fault"] == Saver(tmp_path).verify(second)
 

@@ -104,7 +104,9 @@ def test_an_error_saves_nothing(tmp_path: Path) -> None:
 
 def test_seconds_and_steps_both_save_and_each_save_restarts_both(tmp_path: Path) -> None:
     now = [0.0]
-    hook = CheckpointSaverHook(tmp_path, save_steps=3, save_secs=10.0, max_to_keep=None, clock=lambda: now[0])
+    hook = CheckpointSaverHook(
+        tmp_path, save_steps=3, save_secs=10.0, max_to_keep=None, asynchronous=False, clock=lambda: now[0]
+    )
     with th.MonitoredSession(graph=counting_graph(), hooks=[hook]) as session:
         run(session, 2)  # Steps 1, 2: nothing is due.
         now[0] = 10.0
@@ -128,7 +130,7 @@ def test_request_checkpoint_saves_at_the_end_of_the_run(tmp_path: Path) -> None:
     hooks = [CheckpointSaverHook(tmp_path, save_steps=100), Asks()]
     with th.MonitoredSession(graph=counting_graph(), hooks=hooks) as session:
         run(session, 5)
-        assert steps(tmp_path) == [0, 3]
+    assert steps(tmp_path) == [0, 3, 5]
 
 
 def test_a_resumed_session_goes_on_from_the_newest(tmp_path: Path) -> None:

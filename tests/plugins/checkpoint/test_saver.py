@@ -3,9 +3,11 @@
 import itertools
 import json
 import logging
+import math
 import os
 import re
 import shutil
+import socket
 import stat
 import struct
 import subprocess
@@ -25,6 +27,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tenterhooks import Checkpoint, CheckpointError
+from tenterhooks_checkpoint._manifest import Manifest
+from tenterhooks_checkpoint._writer import Writer
 from tenterhooks_checkpoint.saver import Saver
 
 FILES = ["arrays.safetensors", "manifest.json", "state.json"]
@@ -51,7 +55,8 @@ def restored_step(directory: Path) -> int:
 
 
 def names(directory: Path) -> list[str]:
-    return sorted(path.name for path in directory.iterdir())
+    """What is in a folder, but for the file that its writer locks."""
+    return sorted(path.name for path in directory.iterdir() if path.name != ".lock")
 
 
 def flip(path: Path, position: int, mask: int = 1) -> None:
@@ -161,7 +166,7 @@ def test_manifest_says_what_the_files_are(tmp_path: Path) -> None:
     time = datetime.fromisoformat(manifest.pop("time"))
     assert abs(datetime.now(UTC) - time) < timedelta(minutes=1)
     assert len(manifest.pop("manifest")) == 32
-    assert manifest == {"format": 2, "step": 20, "sequence": 1, "checksum": "xxh3_128"}
+    assert manifest == {"format": 2, "step": 20, "sequence": 1, "checksum": "xxh3_128", "metrics": {}}
     assert {name: entry["size"] for name, entry in files.items()} == {
         name: (checkpoint.path / name).stat().st_size for name in ("arrays.safetensors", "state.json")
     }
@@ -288,22 +293,19 @@ def test_savers_of_one_folder_take_turns(tmp_path: Path) -> None:
     assert [checkpoint.sequence for checkpoint in Saver(tmp_path).list()] == list(range(1, 21))
 
 
-def test_name_that_another_process_takes_first_is_left_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    other = tmp_path / "other"
-    save(other, 7)
-    directory = tmp_path / "runs"
-    rename = Path.rename
-
-    def outrun(self: Path, target: Path) -> Path:
-        monkeypatch.undo()
-        shutil.copytree(other / "checkpoint-1-step-7", target)
-        return rename(self, target)
-
-    monkeypatch.setattr(Path, "rename", outrun)
-    checkpoint = Saver(directory).save(state(7), step=7)
-    assert checkpoint.sequence == 2
-    # They are of one step.
-    assert Saver(directory).list() == [checkpoint]
+def test_another_process_that_saves_there_is_an_error_and_nothing_is_broken(tmp_path: Path) -> None:
+    save(tmp_path, 1)
+    saver = Saver(tmp_path)
+    saver.save(state(2), step=2)
+    done = python(SECOND, tmp_path)
+    assert done.stdout == f"process {os.getpid()} on {socket.gethostname()} saves into {tmp_path}\n"
+    assert names(tmp_path) == ["checkpoint-1-step-1", "checkpoint-2-step-2"]
+    saver.save(state(3), step=3)
+    saver.close()
+    assert python(SECOND, tmp_path).stdout == "saved\n"
+    # And this one may again.
+    saver.save(state(4), step=4)
+    assert [checkpoint.sequence for checkpoint in saver.list()] == [1, 2, 3, 4, 5]
 
 
 # What is kept.
@@ -365,6 +367,7 @@ def test_nothing_is_deleted_before_the_new_one_is_there(tmp_path: Path, monkeypa
     save(tmp_path, 2, max_to_keep=1)
     ((hidden, new),) = seen
     assert hidden.startswith(".tmp-")
+    assert hidden.endswith(".old")
     assert new == "checkpoint-2-step-2"
 
 
@@ -398,6 +401,89 @@ def test_one_that_cannot_be_deleted_is_said_and_tried_again(
     assert "checkpoint-1-step-1" in caplog.text
     save(tmp_path, 3, max_to_keep=1)
     assert names(tmp_path) == ["checkpoint-3-step-3"]
+
+
+def measured(directory: Path, losses: list[float], **options: Any) -> Saver:
+    saver = Saver(directory, **options)
+    for step, loss in enumerate(losses):
+        saver.save(state(step), step=step, metrics={"loss": loss})
+    return saver
+
+
+def steps(saver: Saver) -> list[int]:
+    return [checkpoint.step for checkpoint in saver.list()]
+
+
+def test_the_last_and_the_best_are_kept(tmp_path: Path) -> None:
+    saver = measured(tmp_path, [5.0, 1.0, 4.0, 2.0, 3.0, 6.0], max_to_keep=2, best="loss", keep_best=2)
+    assert steps(saver) == [1, 3, 4, 5]
+    best = saver.best()
+    assert best is not None
+    assert (best.step, best.metrics) == (1, {"loss": 1.0})
+
+
+def test_the_best_outlives_the_process_that_measured_it(tmp_path: Path) -> None:
+    measured(tmp_path, [5.0, 1.0], max_to_keep=1, best="loss")
+    saver = Saver(tmp_path, max_to_keep=1, best="loss")
+    for step in (2, 3):
+        saver.save(state(step), step=step, metrics={"loss": 2.0})
+    assert steps(saver) == [1, 3]
+
+
+def test_the_newest_is_kept_though_it_is_the_worst(tmp_path: Path) -> None:
+    assert steps(measured(tmp_path, [1.0, 2.0, 3.0], max_to_keep=1, best="loss", keep_best=1)) == [0, 2]
+
+
+def test_nan_is_never_the_best_and_anything_is_better(tmp_path: Path) -> None:
+    saver = measured(tmp_path, [math.nan], max_to_keep=1, best="loss")
+    assert saver.best() is None
+    saver = measured(tmp_path, [math.nan, math.inf, math.nan], max_to_keep=1, best="loss")
+    assert steps(saver) == [1, 2]
+    best = saver.best()
+    assert best is not None
+    assert best.metrics == {"loss": math.inf}
+
+
+def test_more_is_better_if_it_is_said(tmp_path: Path) -> None:
+    saver = measured(tmp_path, [1.0, 3.0, 2.0], max_to_keep=1, best="loss", mode="max")
+    assert steps(saver) == [1, 2]
+    found = [saver.best(), saver.best("loss", "min"), Saver(tmp_path).best("loss"), Saver(tmp_path).best("accuracy")]
+    assert [checkpoint and checkpoint.step for checkpoint in found] == [1, 2, 2, None]
+
+
+def test_of_equal_ones_the_first_is_the_best(tmp_path: Path) -> None:
+    for mode in ("min", "max"):
+        best = measured(tmp_path / mode, [2.0, 2.0], best="loss", mode=mode).best()
+        assert best is not None
+        assert best.step == 0
+
+
+def test_every_so_many_steps_are_kept(tmp_path: Path) -> None:
+    saver = Saver(tmp_path, max_to_keep=1, keep_every_n_steps=20)
+    for step in (10, 20, 30, 40, 50):
+        saver.save(state(step), step=step)
+    assert steps(saver) == [20, 40, 50]
+
+
+def test_one_without_the_metric_is_kept_as_one_of_the_last(tmp_path: Path) -> None:
+    measured(tmp_path, [1.0], best="loss")
+    saver = Saver(tmp_path, max_to_keep=1, best="loss")
+    for step in (1, 2):
+        saver.save(state(step), step=step)
+    assert steps(saver) == [0, 2]
+
+
+def test_best_of_what_has_to_be_said(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="best of what"):
+        Saver(tmp_path).best()
+
+
+@pytest.mark.parametrize(
+    "options", [{"keep_best": 0}, {"keep_every_n_steps": 0}, {"mode": "less"}], ids=["best", "every", "mode"]
+)
+def test_impossible_retention_is_refused(tmp_path: Path, options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(options))):
+        Saver(tmp_path, **options)
 
 
 @pytest.mark.parametrize("number", [0, -1])
@@ -669,7 +755,7 @@ def test_one_that_is_deleted_meanwhile_is_no_matter(
     save(tmp_path, 1)
     read = _folder.read
 
-    def overtaken(checkpoint: Checkpoint) -> dict[str, Any]:
+    def overtaken(checkpoint: Checkpoint) -> tuple[Manifest, dict[str, Any]]:
         if checkpoint.step == 1:
             save(tmp_path, 2, max_to_keep=1)
         return read(checkpoint)
@@ -714,6 +800,18 @@ def test_folder_without_permission_is_an_error(tmp_path: Path) -> None:
         save(tmp_path, 1)
 
 
+SECOND = """
+import sys
+from tenterhooks import CheckpointError
+from tenterhooks_checkpoint import Saver
+
+try:
+    Saver(sys.argv[1]).save({}, step=9)
+except CheckpointError as error:
+    print(str(error).partition(":")[0])
+else:
+    print("saved")
+"""
 FULL_DISK = """
 import resource, signal, sys
 import numpy as np
@@ -871,7 +969,7 @@ def test_other_saver_of_this_process_keeps_its_temporary_folder(
     def meanwhile(self: Path, target: Path) -> Path:
         monkeypatch.undo()
         # On a thread the commit would wait for the one under way; up to there it comes.
-        Saver(tmp_path)._write(state(2), 2)
+        Writer(tmp_path).write(state(2), step=2, metrics={})
         return rename(self, target)
 
     monkeypatch.setattr(Path, "rename", meanwhile)

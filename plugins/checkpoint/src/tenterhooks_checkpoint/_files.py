@@ -17,13 +17,14 @@ __all__ = [
     "discard",
     "leftovers",
     "make_folder",
-    "make_temporary",
     "remove_leftovers",
     "sync_file",
     "sync_folder",
+    "temporary",
 ]
 
-_TEMPORARY = re.compile(r"\.tmp-([0-9]+)-([0-9a-f]+)-[0-9]+")
+_DISCARDED = ".old"
+_TEMPORARY = re.compile(r"\.tmp-([0-9]+)-([0-9a-f]+)-[0-9]+(\.old)?")
 
 _log = logging.getLogger(__name__)
 _numbers = itertools.count()
@@ -36,7 +37,7 @@ class Leftover:
     Attributes:
         path: The folder.
         pid: The number of the process that made it.
-        in_use: Whether that process still lives, and may go on with it.
+        in_use: Whether that process still lives, and may go on with it. Nobody goes on with a deleted checkpoint.
     """
 
     path: Path
@@ -77,20 +78,22 @@ def make_folder(path: Path) -> None:
         sync_folder(folder.parent)
 
 
-def make_temporary(directory: Path) -> Path:
-    """Make an empty folder that readers do not look at, and that is removed by a later process if this one dies."""
-    path = _temporary_name(directory)
-    path.mkdir()
-    return path
+def temporary(directory: Path) -> Path:
+    """A path for a folder that readers do not look at, and that is removed by a later process if this one dies."""
+    pid = os.getpid()
+    return directory / f".tmp-{pid}-{_token(pid)}-{next(_numbers)}"
 
 
 def discard(path: Path) -> None:
     """Delete a folder; it is out of sight before the first of its files goes.
 
+    What is left of it where that fails goes with the next leftovers.
+
     Raises:
         OSError: It cannot be deleted.
     """
-    hidden = _temporary_name(path.parent)
+    hidden = temporary(path.parent)
+    hidden = hidden.with_name(hidden.name + _DISCARDED)
     path.rename(hidden)
     shutil.rmtree(hidden)
 
@@ -102,7 +105,11 @@ def leftovers(directory: Path) -> list[Leftover]:
         OSError: The folder cannot be read.
     """
     matches = [(path, _TEMPORARY.fullmatch(path.name)) for path in sorted(directory.iterdir())]
-    return [Leftover(path, int(match[1]), _owner_lives(int(match[1]), match[2])) for path, match in matches if match]
+    return [
+        Leftover(path, int(match[1]), match[3] is None and _owner_lives(int(match[1]), match[2]))
+        for path, match in matches
+        if match
+    ]
 
 
 def remove_leftovers(directory: Path) -> None:
@@ -114,13 +121,10 @@ def remove_leftovers(directory: Path) -> None:
         _log.info("removing %s, which a process left that did not finish its save", path)
         try:
             shutil.rmtree(path)
+        except FileNotFoundError:
+            _log.debug("%s was removed by someone else", path)
         except OSError as error:
             _log.warning("cannot remove %s, left by a process that did not finish its save: %s", path, error)
-
-
-def _temporary_name(directory: Path) -> Path:
-    pid = os.getpid()
-    return directory / f".tmp-{pid}-{_token(pid)}-{next(_numbers)}"
 
 
 @functools.cache

@@ -7,8 +7,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from tenterhooks import Checkpoint, CheckpointError
-from tenterhooks_checkpoint import _codec, _files, _manifest
-from tenterhooks_checkpoint._manifest import ARRAYS, STATE, Entry, NotWholeError
+from tenterhooks_checkpoint import _arrays, _checksums, _codec, _files, _manifest
+from tenterhooks_checkpoint._manifest import ARRAYS, STATE, Entry, Manifest, NotWholeError
 
 __all__ = ["read", "write"]
 
@@ -17,40 +17,35 @@ def write(folder: Path, tree: object, arrays: dict[str, NDArray[Any]]) -> dict[s
     """Write a state that was taken apart, and wait until it is on the disk.
 
     Returns:
-        What the manifest shall say of each file: it is read once more for that.
+        What the manifest shall say of each file.
 
     Raises:
         OSError: It cannot be written.
     """
-    from safetensors import SafetensorError
-    from safetensors.numpy import save_file
-
-    state = folder / STATE
-    state.write_text(json.dumps(tree, allow_nan=False, separators=(",", ":")), encoding="ascii")
-    try:
-        save_file(arrays, folder / ARRAYS)
-    except SafetensorError as error:
-        raise OSError(str(error)) from error
+    state = json.dumps(tree, allow_nan=False, separators=(",", ":")).encode("ascii")
+    (folder / STATE).write_bytes(state)
+    size, checksum = _arrays.write(folder / ARRAYS, arrays)
     # The library makes a file that nobody else can read, whatever the umask.
-    (folder / ARRAYS).chmod(state.stat().st_mode)
+    (folder / ARRAYS).chmod((folder / STATE).stat().st_mode)
     for name in (ARRAYS, STATE):
         _files.sync_file(folder / name)
-    return {name: Entry.of(folder / name) for name in (ARRAYS, STATE)}
+    return {ARRAYS: Entry(size, checksum), STATE: Entry(len(state), _checksums.of_bytes(state))}
 
 
-def read(checkpoint: Checkpoint) -> dict[str, Any]:
-    """Read the state of a checkpoint.
+def read(checkpoint: Checkpoint) -> tuple[Manifest, dict[str, Any]]:
+    """Read the manifest and the state of a checkpoint. What is given is what the checksums were compared of.
 
     Raises:
-        NotWholeError: It is not whole.
+        NotWholeError: It is not whole; the message has all faults.
     """
-    from safetensors import SafetensorError
-    from safetensors.numpy import load_file
-
-    _manifest.verify(checkpoint)
     try:
-        tree = json.loads((checkpoint.path / STATE).read_bytes())
-        return _codec.decode(tree, load_file(checkpoint.path / ARRAYS))
-    except (AttributeError, CheckpointError, OSError, RecursionError, SafetensorError, TypeError, ValueError) as error:
-        # The library has types of elements that NumPy lacks, and leaves it to NumPy to say so.
+        manifest = _manifest.check(checkpoint)
+        state = (checkpoint.path / STATE).read_bytes()
+        found, arrays = _arrays.read(checkpoint.path / ARRAYS, manifest.checksum)
+        if found != manifest.files[ARRAYS].checksum or not manifest.vouches_for(STATE, state):
+            raise NotWholeError("its files are damaged")
+        return manifest, _codec.decode(json.loads(state), arrays)
+    except (CheckpointError, NotWholeError, OSError, RecursionError, ValueError) as error:
+        # Where a file is damaged, that is what there is to say, not what was made of it.
+        _manifest.verify(checkpoint)
         raise NotWholeError(str(error)) from error

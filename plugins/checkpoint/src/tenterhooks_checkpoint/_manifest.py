@@ -1,9 +1,10 @@
 """What makes a folder a checkpoint: its name, and a manifest of its files that is written last."""
 
 import json
+import math
 import re
 import stat
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -61,11 +62,6 @@ class Entry:
     size: int
     checksum: str
 
-    @classmethod
-    def of(cls, path: Path) -> "Entry":
-        """What there is to say of a file."""
-        return cls(path.stat().st_size, _checksums.of_file(path))
-
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
@@ -75,11 +71,17 @@ class Manifest:
         time: When it was written; None in one of the first format.
         checksum: The name of the checksum in the entries.
         files: An entry for each file.
+        metrics: What was measured at this step, by name.
     """
 
     time: datetime | None
     checksum: str
     files: dict[str, Entry]
+    metrics: dict[str, float]
+
+    def vouches_for(self, name: str, content: bytes) -> bool:
+        """Whether this is what that file should hold."""
+        return self.files[name] == Entry(len(content), _checksums.of_bytes(content, self.checksum))
 
 
 def folder_name(sequence: int, step: int) -> str:
@@ -107,7 +109,7 @@ def committed(directory: Path) -> list[Checkpoint]:
     return sorted(found, key=lambda checkpoint: (checkpoint.sequence, checkpoint.step, checkpoint.path.name))
 
 
-def write(folder: Path, files: dict[str, Entry], *, step: int, sequence: int) -> None:
+def write(folder: Path, files: dict[str, Entry], *, step: int, sequence: int, metrics: Mapping[str, float]) -> None:
     """Write the manifest, with the time of now.
 
     Raises:
@@ -119,6 +121,8 @@ def write(folder: Path, files: dict[str, Entry], *, step: int, sequence: int) ->
         "sequence": sequence,
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "checksum": CHECKSUM,
+        # JSON has no word for what is not finite.
+        "metrics": {name: value if math.isfinite(value) else str(value) for name, value in metrics.items()},
         "files": {name: {"size": entry.size, "checksum": entry.checksum} for name, entry in files.items()},
     }
     sealed = (json.dumps(content, indent=2).removesuffix("\n}") + _SEAL).encode("ascii")
@@ -159,6 +163,7 @@ def read(checkpoint: Checkpoint) -> Manifest:
         time=_time(content.get("time")),
         checksum=content["checksum"],
         files={name: _entry(name, files[name]) for name in (ARRAYS, STATE)},
+        metrics=_metrics(content.get("metrics", {})),
     )
 
 
@@ -224,6 +229,13 @@ def _time(content: Any) -> datetime | None:
         return datetime.fromisoformat(content).astimezone(UTC)
     except (TypeError, ValueError, OverflowError) as error:
         raise NotWholeError(f"{MANIFEST} gives no time: {error}") from error
+
+
+def _metrics(content: Any) -> dict[str, float]:
+    try:
+        return {name: float(value) for name, value in content.items()}
+    except (AttributeError, OverflowError, TypeError, ValueError) as error:
+        raise NotWholeError(f"{MANIFEST} gives no metrics: {error}") from error
 
 
 def _expect(what: str, found: object, wanted: object, advice: str = "") -> None:

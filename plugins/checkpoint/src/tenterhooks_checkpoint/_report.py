@@ -1,8 +1,9 @@
 """What is said of a checkpoint, whole or not."""
 
+import math
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,7 +16,7 @@ from tenterhooks_checkpoint._text import byte_count, local_time
 
 __all__ = ["HEAD", "Report", "reports"]
 
-HEAD = ("sequence", "step", "size", "time", "state")
+HEAD = ("sequence", "step", "size", "time", "metrics", "state")
 """What stands above the cells of `Report.as_row`."""
 
 
@@ -27,12 +28,14 @@ class Report:
         checkpoint: Which one.
         size: Of its files, in bytes.
         time: When it was committed, if its manifest says so.
+        metrics: What was measured at its step, by name.
         fault: What is wrong with it; None if it is whole.
     """
 
     checkpoint: Checkpoint
     size: int
     time: datetime | None
+    metrics: Mapping[str, float]
     fault: str | None
 
     @property
@@ -42,8 +45,9 @@ class Report:
 
     def as_row(self) -> tuple[str, ...]:
         """The cells of a line."""
-        checkpoint = self.checkpoint
-        return str(checkpoint.sequence), str(checkpoint.step), byte_count(self.size), local_time(self.time), self.state
+        order, step = str(self.checkpoint.sequence), str(self.checkpoint.step)
+        metrics = ", ".join(f"{name} {value:.6g}" for name, value in self.metrics.items()) or "-"
+        return order, step, byte_count(self.size), local_time(self.time), metrics, self.state
 
     def as_json(self) -> dict[str, Any]:
         """What stands in the output as JSON."""
@@ -54,6 +58,7 @@ class Report:
             "step": self.checkpoint.step,
             "size": self.size,
             "time": None if self.time is None else self.time.isoformat(),
+            "metrics": {name: value if math.isfinite(value) else str(value) for name, value in self.metrics.items()},
             "fault": self.fault,
         }
 
@@ -63,7 +68,8 @@ def reports(checkpoints: Iterable[Checkpoint], fault: Callable[[Checkpoint], str
     for checkpoint in checkpoints:
         found = fault(checkpoint)
         if found is None or os.path.lexists(checkpoint.path):
-            yield Report(checkpoint, _size(checkpoint.path), _time(checkpoint), found)
+            time, metrics = _measured(checkpoint)
+            yield Report(checkpoint, _size(checkpoint.path), time, metrics, found)
 
 
 def _size(folder: Path) -> int:
@@ -76,8 +82,10 @@ def _size(folder: Path) -> int:
         return 0
 
 
-def _time(checkpoint: Checkpoint) -> datetime | None:
+def _measured(checkpoint: Checkpoint) -> tuple[datetime | None, Mapping[str, float]]:
+    """The time and the metrics, as far as the manifest can be read."""
     try:
-        return _manifest.read(checkpoint).time
+        manifest = _manifest.read(checkpoint)
     except NotWholeError:
-        return None
+        return None, {}
+    return manifest.time, manifest.metrics

@@ -1,14 +1,26 @@
 """Saves checkpoints while a session runs."""
 
+import dataclasses
 import logging
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import tenterhooks
-from tenterhooks import Coordinator, SecondOrStepTimer, Session, SessionRunContext, SessionRunHook, SessionRunValues
+from tenterhooks import (
+    Coordinator,
+    Node,
+    OutOfRangeError,
+    SecondOrStepTimer,
+    Session,
+    SessionRunContext,
+    SessionRunHook,
+    SessionRunValues,
+)
 from tenterhooks.graph import Graph
 from tenterhooks_checkpoint import hookspecs
+from tenterhooks_checkpoint._background import BackgroundSaver
+from tenterhooks_checkpoint._retention import Mode, Retention
 from tenterhooks_checkpoint.listener import CheckpointSaverListener
 from tenterhooks_checkpoint.saver import Saver
 
@@ -23,18 +35,30 @@ class CheckpointSaverHook(SessionRunHook):
     It acts after all other hooks at every stage, so a checkpoint holds what they left, and a run in which one of them
     failed is not saved. A step that is saved already is not written again.
 
+    The save at the creation and the one at the end are on the disk when these are over, and so is each save of a hook
+    with listeners. Others are copied and written by a thread, one at a time; the next save waits for it. What fails
+    there is raised by the next run, or at the session's end.
+
+    It has the process's random numbers in its state, those of `random` and of `numpy.random`: a session that saves
+    restores them, too.
+
     Args:
         checkpoint_dir: The folder; by default the session's.
         save_secs: The seconds between two saves.
         save_steps: The steps between two saves. At least one period is given; with both, the first that is over
             saves, and each save restarts both.
         listeners: Called around each save.
-        max_to_keep: How many checkpoints are kept; None keeps all.
-        saver: Writes the checkpoints; by default `Saver(checkpoint_dir, max_to_keep=max_to_keep)`.
+        max_to_keep: How many checkpoints are kept, those saved last; None keeps all.
+        best: What is computed at each save, by a run that calls no hooks: those with its best values are kept, too.
+        mode: "min" or "max", which of its values are better. NaN is never better than anything.
+        keep_best: How many of those are kept.
+        keep_every_n_steps: Those whose step is a multiple of this are kept, too.
+        asynchronous: Whether a thread writes while the training goes on.
+        saver: Writes the checkpoints, and has its own folder and its own rules of what it keeps.
         clock: Gives the time in seconds.
 
     Raises:
-        ValueError: There is no period, or a folder beside a saver that has its own.
+        ValueError: There is no period, a folder beside a saver that has its own, or a number that is less than 1.
     """
 
     saves_state = True
@@ -48,6 +72,11 @@ class CheckpointSaverHook(SessionRunHook):
         save_steps: int | None = None,
         listeners: Iterable[CheckpointSaverListener] = (),
         max_to_keep: int | None = 5,
+        best: str | Node | None = None,
+        mode: Mode = "min",
+        keep_best: int = 1,
+        keep_every_n_steps: int | None = None,
+        asynchronous: bool = True,
         saver: tenterhooks.Saver | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -59,8 +88,11 @@ class CheckpointSaverHook(SessionRunHook):
             checkpoint_dir = getattr(saver, "directory", None)
         self.checkpoint_dir = None if checkpoint_dir is None else Path(checkpoint_dir)
         self._listeners = list(listeners)
-        self._max_to_keep = max_to_keep
+        self._best = best
+        self._asynchronous = asynchronous and not self._listeners
         self._given_saver = saver
+        # At once, so that what is wrong with it is said here.
+        self._retention = Retention(max_to_keep, None, mode, keep_best, keep_every_n_steps)
         self._timers = [
             SecondOrStepTimer(every_secs, every_steps, clock=clock)
             for every_secs, every_steps in ((save_secs, None), (None, save_steps))
@@ -70,7 +102,8 @@ class CheckpointSaverHook(SessionRunHook):
     def begin(self, graph: Graph) -> None:
         """Begin the listeners."""
         self._saver = self._given_saver
-        self._done_step: int | None = None
+        self._background: BackgroundSaver | None = None
+        self._done: tuple[int, dict[str, int]] | None = None
         for timer in self._timers:
             timer.reset()
         for listener in self._listeners:
@@ -81,13 +114,20 @@ class CheckpointSaverHook(SessionRunHook):
 
         Raises:
             ValueError: There is no folder.
-            CheckpointError: The folder cannot be written.
+            CheckpointError: The folder cannot be written, or something in the state cannot be saved.
         """
+        self._coord = coord
+        self._done = None
+        self._metric = None if self._best is None else session.graph[session.graph.name_of(self._best)].name
         if self._saver is None:
             directory = self.checkpoint_dir or session.checkpoint_dir
             if directory is None:
                 raise ValueError("a saver needs a folder: pass checkpoint_dir to it or to the session")
-            self._saver = Saver(directory, max_to_keep=self._max_to_keep)
+            self._saver = Saver(
+                directory, **dataclasses.asdict(dataclasses.replace(self._retention, best=self._metric))
+            )
+        if self._background is None:
+            self._background = BackgroundSaver(self._saver)
         newest = self._saver.latest()
         restored = session.restored
         known = (
@@ -97,27 +137,38 @@ class CheckpointSaverHook(SessionRunHook):
             # What was not in it is not saved yet.
             and not restored.not_restored
         )
-        if self._save(session, write=not known):
+        if self._save(session, write=not known, wait=True):
             session.request_stop("a checkpoint listener asked for it")
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         """Save if it is due."""
         session = run_context.session
         step = session.global_step
-        due = session.checkpoint_requested or any(timer.should_trigger_for_step(step) for timer in self._timers)
-        if due and step != self._done_step and self._save(session):
+        self._announce(session)
+        due = any(timer.should_trigger_for_step(step) for timer in self._timers) or (
+            session.checkpoint_requested and self._done != _place(session)
+        )
+        if due and self._save(session):
             run_context.request_stop("a checkpoint listener asked for it")
 
     def end(self, session: Session) -> None:
-        """Save the last step, unless it is saved already."""
-        if self._done_step != session.global_step:
-            self._save(session)
-        for listener in self._listeners:
-            listener.end(session, session.global_step)
+        """Save the last step, unless it is saved already, and wait until it is on the disk."""
+        try:
+            if self._done != _place(session):
+                self._save(session, wait=True)
+            for listener in self._listeners:
+                listener.end(session, session.global_step)
+        finally:
+            self._close(session)
 
-    def _save(self, session: Session, *, write: bool = True) -> bool:
+    def on_exception(self, session: Session | None, exception: BaseException) -> None:
+        """Wait until what was being saved is on the disk."""
+        self._close(session)
+
+    def _save(self, session: Session, *, write: bool = True, wait: bool = False) -> bool:
         """Save, and say whether a listener asks for a stop."""
         assert self._saver is not None
+        assert self._background is not None
         step = session.global_step
         objections = session.hook.before_save(session=session, step=step)
         if objections:
@@ -126,11 +177,52 @@ class CheckpointSaverHook(SessionRunHook):
         for listener in self._listeners:
             listener.before_save(session, step)
         if write:
-            checkpoint = self._saver.save(session.state_dict(), step=step)
-            _log.info("saved global step %d to %s", step, checkpoint.path)
-            session.hook.after_save(session=session, step=step, checkpoint=checkpoint)
-        self._done_step = step
+            metrics = self._measure(session)
+            state = session.state_dict()
+            if self._asynchronous and not wait:
+                self._background.save(state, step=step, metrics=metrics, coord=self._coord)
+            else:
+                self._background.save_now(state, step=step, metrics=metrics)
+            self._announce(session)
+        self._done = _place(session)
         for timer in self._timers:
             timer.update_last_triggered_step(step)
         wishes = [listener.after_save(session, step) for listener in self._listeners]
         return any(wishes)
+
+    def _measure(self, session: Session) -> dict[str, float]:
+        """The metric, on the last batch again."""
+        if self._metric is None:
+            return {}
+        try:
+            value = session.run(self._metric)
+        except OutOfRangeError:
+            # Before the first run of a session without any input.
+            return {}
+        try:
+            return {self._metric: float(value)}
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                f"best={self._metric!r} is {value!r:.60}, which has no order: take a node that gives one number"
+            ) from error
+
+    def _announce(self, session: Session) -> None:
+        """Tell of what was committed, in the session's own thread."""
+        assert self._background is not None
+        for checkpoint in self._background.committed():
+            _log.info("saved global step %d to %s", checkpoint.step, checkpoint.path)
+            session.hook.after_save(session=session, step=checkpoint.step, checkpoint=checkpoint)
+
+    def _close(self, session: Session | None) -> None:
+        """Wait for the save that is under way, and give back the folder."""
+        if self._background is None or self._saver is None:
+            return
+        self._background.wait()
+        self._saver.close()
+        if session is not None:
+            self._announce(session)
+
+
+def _place(session: Session) -> tuple[int, dict[str, int]]:
+    """Where a session stands: a run that is no step may still take an item of a source."""
+    return session.global_step, session.drawn

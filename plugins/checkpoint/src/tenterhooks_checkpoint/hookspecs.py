@@ -15,4 +15,4 @@ def before_save(session: Session, step: int) -> str | None:
 
 @hookspec
 def after_save(session: Session, step: int, checkpoint: Checkpoint) -> None:
-    """Called after a checkpoint was committed."""
+    """Called in the session's own thread after a checkpoint was committed: where a thread saves, in a later run."""

@@ -8,7 +8,8 @@ __all__ = ["CheckpointSaverListener"]
 class CheckpointSaverListener:
     """Called around the saves of the `CheckpointSaverHook` that it was given to. Override what you want.
 
-    A hook that wants to know of all saves in its session implements `before_save` and `after_save` instead
+    A saver with listeners waits in each save until it is on the disk, as TensorFlow's did. A hook that wants to know of
+    all saves in its session, and needs no wait, implements `before_save` and `after_save` instead
     (`tenterhooks_checkpoint.hookspecs`).
     """
 
@@ -19,7 +20,7 @@ class CheckpointSaverListener:
         """Called before a save."""
 
     def after_save(self, session: Session, step: int) -> object:
-        """Called after a save; something true asks for a stop."""
+        """Called after a save, which is on the disk; something true asks for a stop."""
         return None
 
     def end(self, session: Session, step: int) -> None:

@@ -1,37 +1,30 @@
 """The default saver: a folder of checkpoints, each a folder of its own."""
 
 import builtins
+import dataclasses
 import logging
 import operator
 import os
-import shutil
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from tenterhooks import Checkpoint, CheckpointError
-from tenterhooks_checkpoint import _codec, _files, _folder, _manifest, _outline
-from tenterhooks_checkpoint._manifest import Entry, NotWholeError
+from tenterhooks_checkpoint import _files, _folder, _manifest, _outline
+from tenterhooks_checkpoint._manifest import NotWholeError
+from tenterhooks_checkpoint._retention import Mode, Retention, ranked
+from tenterhooks_checkpoint._writer import Writer
 
 __all__ = ["Saver"]
 
 _log = logging.getLogger(__name__)
 
+_NO_METRICS: Mapping[str, float] = MappingProxyType({})
+
 # Two savers of one process that commit into one folder at the same time would both take the next number.
 _commit_lock = threading.Lock()
-
-_MAX_COMMIT_ATTEMPTS = 100
-
-
-@dataclass(frozen=True, slots=True)
-class _Written:
-    """A checkpoint that is on the disk, and that no reader sees yet."""
-
-    folder: Path
-    step: int
-    files: dict[str, Entry]
 
 
 class Saver:
@@ -44,15 +37,20 @@ class Saver:
     name is complete. What a killed process left under such a name is removed by the first save of a later one on this
     machine. Nothing is pickled.
 
-    Several processes may read one folder while one writes.
+    Several processes may read one folder while one writes; a second one that would write gets an error. The first save
+    takes the folder, and `close` gives it back, or the end of the process.
 
     Args:
         directory: The folder. It is made by the first save.
         max_to_keep: How many checkpoints are kept, those committed last, those of earlier processes included. Older
             whole ones are deleted after a new one is committed. None keeps all.
+        best: The name of a metric: those with its best values are kept, too.
+        mode: "min" or "max", which of its values are better. NaN is never better than anything.
+        keep_best: How many of those are kept.
+        keep_every_n_steps: Those whose step is a multiple of this are kept, too.
 
     Raises:
-        ValueError: `max_to_keep` is neither None nor at least 1.
+        ValueError: A number is not at least 1, or there is no such mode.
 
     Example:
         >>> import tempfile
@@ -63,24 +61,30 @@ class Saver:
         ...         _ = saver.save({"w": np.full(3, step)}, step=step)
         ...     print([checkpoint.path.name for checkpoint in saver.list()])
         ...     checkpoint, state = saver.restore()
+        ...     saver.close()
         ['checkpoint-2-step-200', 'checkpoint-3-step-300']
         >>> state["w"]
         array([300, 300, 300])
     """
 
-    def __init__(self, directory: str | os.PathLike[str], *, max_to_keep: int | None = 5) -> None:
-        if max_to_keep is not None and operator.index(max_to_keep) < 1:
-            raise ValueError(
-                f"max_to_keep is {max_to_keep}: give a number of at least 1, or None to keep all checkpoints"
-            )
+    def __init__(
+        self,
+        directory: str | os.PathLike[str],
+        *,
+        max_to_keep: int | None = 5,
+        best: str | None = None,
+        mode: Mode = "min",
+        keep_best: int = 1,
+        keep_every_n_steps: int | None = None,
+    ) -> None:
         self.directory = Path(directory)
-        self.max_to_keep = max_to_keep
-        self._prepared = False
+        self._retention = Retention(max_to_keep, best, mode, keep_best, keep_every_n_steps)
+        self._writer = Writer(self.directory)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({str(self.directory)!r}, max_to_keep={self.max_to_keep})"
+        return f"{type(self).__name__}({str(self.directory)!r}, max_to_keep={self._retention.max_to_keep})"
 
-    def save(self, state: Mapping[str, object], *, step: int) -> Checkpoint:
+    def save(self, state: Mapping[str, object], *, step: int, metrics: Mapping[str, float] = _NO_METRICS) -> Checkpoint:
         """Write a checkpoint, make it the newest, and delete what is to be kept no longer.
 
         It takes the place of one of the same step, which an earlier attempt left.
@@ -89,20 +93,23 @@ class Saver:
             state: Entries by name: NumPy arrays and scalars, bool, int, float, str, bytes, None, and lists, tuples and
                 dicts of them.
             step: The global step.
+            metrics: What was measured at this step, by name.
 
         Returns:
             The new checkpoint.
 
         Raises:
-            CheckpointError: The state holds something else, or it cannot be written. Those before are as they were.
+            CheckpointError: The state holds something else, it cannot be written, or another process saves into this
+                folder. Those before are as they were.
             ValueError: The step is negative.
         """
         step = operator.index(step)
         if step < 0:
             raise ValueError(f"a checkpoint's step is at least 0, not {step}")
-        written = self._write(state, step)
-        checkpoint = self._commit(written)
-        self._prune(checkpoint)
+        written = self._writer.write(state, step=step, metrics={name: float(metrics[name]) for name in metrics})
+        with _commit_lock:
+            checkpoint = self._writer.commit(written)
+            self._prune()
         return checkpoint
 
     def restore(self, checkpoint: Checkpoint | None = None) -> tuple[Checkpoint, dict[str, Any]] | None:
@@ -120,7 +127,7 @@ class Saver:
         """
         if checkpoint is not None:
             try:
-                return checkpoint, _folder.read(checkpoint)
+                return _read(checkpoint)
             except NotWholeError as error:
                 raise CheckpointError(
                     f"cannot restore {checkpoint.path}: {error}. Restore another one, as `restore()` does"
@@ -134,7 +141,7 @@ class Saver:
                 break
             for candidate in untried:
                 try:
-                    return candidate, _folder.read(candidate)
+                    return _read(candidate)
                 except NotWholeError as error:
                     faults[candidate.path] = str(error)
                     if os.path.lexists(candidate.path):
@@ -155,7 +162,7 @@ class Saver:
         Raises:
             CheckpointError: The folder cannot be read.
         """
-        return [checkpoint for checkpoint in self._committed() if _seems_whole(checkpoint)]
+        return [whole for checkpoint in self._committed() if (whole := _seems_whole(checkpoint)) is not None]
 
     def latest(self) -> Checkpoint | None:
         """The last one of `list()`; None if there is none.
@@ -163,7 +170,27 @@ class Saver:
         Raises:
             CheckpointError: The folder cannot be read.
         """
-        return next((checkpoint for checkpoint in reversed(self._committed()) if _seems_whole(checkpoint)), None)
+        found = map(_seems_whole, reversed(self._committed()))
+        return next((checkpoint for checkpoint in found if checkpoint is not None), None)
+
+    def best(self, metric: str | None = None, mode: Mode | None = None) -> Checkpoint | None:
+        """The one of `list()` with the best value of a metric, of several the one committed first.
+
+        Args:
+            metric: Its name; by default the one that the saver was made with.
+            mode: "min" or "max", which is better; by default the one that the saver was made with.
+
+        Returns:
+            The checkpoint; None if there is none with that metric. NaN is no value.
+
+        Raises:
+            ValueError: No metric is named, here or when the saver was made.
+            CheckpointError: The folder cannot be read.
+        """
+        metric = metric or self._retention.best
+        if metric is None:
+            raise ValueError('best of what? Name a metric, as in best("loss"), or give best= to the saver')
+        return next(iter(ranked(self.list(), metric, mode or self._retention.mode)), None)
 
     def verify(self, checkpoint: Checkpoint) -> str | None:
         """Read all of a checkpoint, and say what is wrong with it.
@@ -181,64 +208,17 @@ class Saver:
             return str(error)
         return None
 
-    def _write(self, state: Mapping[str, object], step: int) -> _Written:
-        """Write the files where no reader looks, and wait until they are on the disk."""
-        tree, arrays = _codec.encode(state)
-        folder = None
-        try:
-            if not self._prepared:
-                _files.make_folder(self.directory)
-                _files.remove_leftovers(self.directory)
-                self._prepared = True
-            folder = _files.make_temporary(self.directory)
-            return _Written(folder, step, _folder.write(folder, tree, arrays))
-        except BaseException as error:
-            if folder is not None:
-                shutil.rmtree(folder, ignore_errors=True)
-            if isinstance(error, OSError):
-                raise self._unwritable(step, error) from error
-            raise
+    def close(self) -> None:
+        """Let other processes save into the folder. Closing twice is harmless; the next save takes it again."""
+        self._writer.close()
 
-    def _commit(self, written: _Written) -> Checkpoint:
-        """Make what was written the newest checkpoint."""
-        try:
-            with _commit_lock:
-                return self._publish(written)
-        except BaseException as error:
-            shutil.rmtree(written.folder, ignore_errors=True)
-            if isinstance(error, OSError):
-                raise self._unwritable(written.step, error) from error
-            raise
-
-    def _publish(self, written: _Written) -> Checkpoint:
-        for _ in range(_MAX_COMMIT_ATTEMPTS):
-            sequence = 1 + max((checkpoint.sequence for checkpoint in _manifest.committed(self.directory)), default=0)
-            path = self.directory / _manifest.folder_name(sequence, written.step)
-            _manifest.write(written.folder, written.files, step=written.step, sequence=sequence)
-            _files.sync_folder(written.folder)
-            try:
-                written.folder.rename(path)
-            except OSError:
-                # Another process took the name; what else may be the matter will be so again.
-                if not os.path.lexists(path):
-                    raise
-                continue
-            _files.sync_folder(self.directory)
-            return Checkpoint(path=path, step=written.step, sequence=sequence)
-        raise FileExistsError(f"other processes took the next name {_MAX_COMMIT_ATTEMPTS} times")
-
-    def _prune(self, newest: Checkpoint) -> None:
-        """Delete the whole checkpoints that are to be kept no longer: of the same step, and beyond `max_to_keep`.
+    def _prune(self) -> None:
+        """Delete the whole checkpoints that are to be kept no longer.
 
         Those that are not whole do not count, and are left for a person to look at. What cannot be deleted is tried
         again after the next save.
         """
-        whole = self.list()
-        # An earlier attempt saved this step; what it held there has been undone.
-        replaced = [other for other in whole if other.step == newest.step and other.sequence < newest.sequence]
-        kept = [checkpoint for checkpoint in whole if checkpoint not in replaced]
-        beyond = [] if self.max_to_keep is None else kept[: -self.max_to_keep]
-        for checkpoint in replaced + beyond:
+        for checkpoint in self._retention.surplus(self.list()):
             try:
                 _files.discard(checkpoint.path)
             except FileNotFoundError:
@@ -255,17 +235,16 @@ class Saver:
                 "read, or give another one"
             ) from error
 
-    def _unwritable(self, step: int, error: OSError) -> CheckpointError:
-        return CheckpointError(
-            f"cannot save step {step} in {self.directory}: {error}. Check that it is a folder that may be written, and "
-            "that its disk has space, or give another one. The checkpoints before this one are as they were"
-        )
+
+def _read(checkpoint: Checkpoint) -> tuple[Checkpoint, dict[str, Any]]:
+    manifest, state = _folder.read(checkpoint)
+    return dataclasses.replace(checkpoint, metrics=manifest.metrics), state
 
 
-def _seems_whole(checkpoint: Checkpoint) -> bool:
+def _seems_whole(checkpoint: Checkpoint) -> Checkpoint | None:
+    """The checkpoint with its metrics; None if it is not whole, as far as that shows without reading its files."""
     try:
-        _manifest.check(checkpoint)
+        return dataclasses.replace(checkpoint, metrics=_manifest.check(checkpoint).metrics)
     except NotWholeError as error:
         _log.debug("%s is not whole: %s", checkpoint.path, error)
-        return False
-    return True
+        return None
