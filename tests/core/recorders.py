@@ -158,9 +158,8 @@ class MemorySaver:
         return self.saved[-1][0] if self.saved else None
 
     def best(self, metric: str | None = None, mode: Literal["min", "max"] | None = None) -> th.Checkpoint | None:
-        values = [
-            (checkpoint.metrics[metric], checkpoint) for checkpoint in self.list() if metric in checkpoint.metrics
-        ]
+        name = metric or ""
+        values = [(found.metrics[name], found) for found in self.list() if name in found.metrics]
         values.sort(key=lambda value: value[0], reverse=mode == "max")
         return values[0][1] if values else None
 

@@ -120,3 +120,53 @@ def test_a_condemned_state_is_not_to_be_saved() -> None:
         session.run("train")
         session.run("train")
     assert saves.answers == [[], ["'loss' is NaN in the run that led to global step 2"]]
+
+
+def ruining_graph(**variables: Any) -> th.Graph:
+    """A graph whose second step makes the weights NaN, which its loss shows in the third."""
+    graph = th.Graph()
+    graph.variable("w", lambda: np.ones(3, np.float32))
+    for name, value in variables.items():
+        graph.variable(name, value)
+    graph.tensor(lambda w: float(w.sum()), name="loss")
+
+    @graph.train_op
+    def train(w: Any, global_step: int) -> None:
+        w[1] = np.nan if global_step == 1 else 2.0
+
+    return graph
+
+
+def test_a_ruined_state_is_not_to_be_saved_before_the_loss_shows_it() -> None:
+    saves = Saves()
+    with th.MonitoredSession(graph=ruining_graph(), hooks=[NanTensorHook(), saves]) as session:
+        session.run("train")
+        session.run("train")
+    assert saves.answers == [[], ["NaN in 'w'"]]
+
+
+def test_the_state_is_not_looked_at_if_it_is_said() -> None:
+    saves = Saves()
+    with th.MonitoredSession(graph=ruining_graph(), hooks=[NanTensorHook(check_state=False), saves]) as session:
+        session.run("train")
+        session.run("train")
+    assert saves.answers == [[], []]
+
+
+def test_what_was_nan_from_the_start_may_be() -> None:
+    saves = Saves()
+    graph = ruining_graph(last_score=float("nan"), table={"seen": [1, np.array([np.nan])]})
+    with th.MonitoredSession(graph=graph, hooks=[NanTensorHook(), saves]) as session:
+        session.run("train")
+        session.run("train")
+    assert saves.answers == [[], ["NaN in 'w'"]]
+
+
+def test_a_second_session_begins_without_the_verdict_of_the_first() -> None:
+    hook = NanTensorHook(fail_on_nan_loss=False)
+    with th.MonitoredSession(graph=graph_of(float("nan")), hooks=[hook]) as session:
+        session.run("train")
+    saves = Saves()
+    with th.MonitoredSession(graph=graph_of(1.0), hooks=[hook, saves]) as session:
+        session.run("train")
+    assert saves.answers == [[]]

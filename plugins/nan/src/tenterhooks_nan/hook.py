@@ -1,4 +1,4 @@
-"""Guards a session against a loss that is no number."""
+"""Guards a session against a loss that is no number, and its checkpoints against a state that holds one."""
 
 import logging
 from typing import Any
@@ -15,6 +15,7 @@ from tenterhooks import (
     SessionRunValues,
     hookimpl,
 )
+from tenterhooks_nan._nan import has_nan, places
 
 __all__ = ["NanLossDuringTrainingError", "NanTensorHook"]
 
@@ -32,22 +33,29 @@ class NanTensorHook(SessionRunHook):
     """Ends a session, or stops it, when a value is NaN.
 
     It looks at each run. The update of that run has been made by then, so the state is condemned: savers that ask
-    (`before_save` of tenterhooks-checkpoint) are told not to save it.
+    (`before_save` of tenterhooks-checkpoint) are told not to save it. Nor are they to save variables that hold NaN: the
+    loss of a run is that before its update, and shows one run later that an update ruined them. Entries that held NaN
+    when the session was created may go on to do so.
 
     Args:
         loss_tensor: The value to watch, a number or an array.
         fail_on_nan_loss: Whether a NaN raises `NanLossDuringTrainingError`; else it is logged and a stop is requested.
+        check_state: Whether the variables are looked at before each save, which reads all of them once.
     """
 
-    def __init__(self, loss_tensor: str | Node = "loss", *, fail_on_nan_loss: bool = True) -> None:
+    def __init__(
+        self, loss_tensor: str | Node = "loss", *, fail_on_nan_loss: bool = True, check_state: bool = True
+    ) -> None:
         self._loss = loss_tensor
         self._fail = fail_on_nan_loss
+        self._check_state = check_state
         self._condemned: str | None = None
 
     def after_create_session(self, session: Session, coord: Coordinator) -> None:
         """Check the name. The state is the restored one, or fresh."""
         self._name = session.graph[session.graph.name_of(self._loss)].name
         self._condemned = None
+        self._nan_from_the_start = frozenset(places(session.state, "")) if self._check_state else frozenset()
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         """Ask for the value."""
@@ -60,7 +68,7 @@ class NanTensorHook(SessionRunHook):
             NanLossDuringTrainingError: It is NaN.
             TypeError: It is no number and no array of numbers.
         """
-        if not _has_nan(run_values.results, self._name):
+        if not has_nan(_number(run_values.results, self._name)):
             return
         self._condemned = f"{self._name!r} is NaN in the run that led to global step {run_context.session.global_step}"
         if self._fail:
@@ -74,15 +82,17 @@ class NanTensorHook(SessionRunHook):
     @hookimpl(optionalhook=True)
     def before_save(self, session: Session, step: int) -> str | None:
         """Keep savers from saving a state that a NaN has gone into."""
-        return self._condemned
+        if self._condemned is not None or not self._check_state:
+            return self._condemned
+        ruined = [place for place in places(session.state, "") if place not in self._nan_from_the_start]
+        return f"NaN in {', '.join(map(repr, ruined))}" if ruined else None
 
 
-def _has_nan(value: Any, name: str) -> bool:
-    """Whether a value is or holds NaN. An array is compared on its device, and one truth value is moved from there."""
-    if not hasattr(value, "dtype"):
-        value = np.asarray(value)
-        if value.dtype.kind not in "biufc":
-            raise TypeError(f"{name!r} is {value!r:.60}: watch a number or an array of numbers")
-    # NaN is the one number that differs from itself.
-    differs = value != value  # noqa: PLR0124
-    return bool(differs.any())
+def _number(value: Any, name: str) -> Any:
+    """A number or an array, of whatever library."""
+    if hasattr(value, "dtype"):
+        return value
+    array = np.asarray(value)
+    if array.dtype.kind not in "biufc":
+        raise TypeError(f"{name!r} is {value!r:.60}: watch a number or an array of numbers")
+    return array
