@@ -9,7 +9,7 @@ HERE = Path(__file__).parent
 
 
 def test_checkpoints_are_compared_in_a_table() -> None:
-    line = [sys.executable, HERE / "bench_checkpoint.py", "--sizes", "1", "--repeats", "1"]
+    line = [sys.executable, str(HERE / "bench_checkpoint.py"), "--sizes", "1", "--repeats", "1"]
     done = subprocess.run(line, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     (row,) = re.findall(r"^\| tenterhooks \| (.*) \|$", done.stdout, re.MULTILINE)
