@@ -163,6 +163,9 @@ class MemorySaver:
         values.sort(key=lambda value: value[0], reverse=mode == "max")
         return values[0][1] if values else None
 
+    def open(self) -> None:
+        self.closed = False
+
     def close(self) -> None:
         self.closed = True
 

@@ -67,7 +67,8 @@ def flat(state: Mapping[str, Any], path: str = "") -> dict[str, Any]:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    found = [path for path in folder.rglob("*") if path.is_file() and path.name != ".lock"]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
 
 
 @dataclass

@@ -88,8 +88,18 @@ class Saver(Protocol):
         """
         ...
 
+    def open(self) -> None:
+        """Take what saving needs, such as hold of the folder, so that what is wrong shows before the first save.
+
+        Opening twice is harmless; a save opens a closed one.
+
+        Raises:
+            CheckpointError: Nothing can be saved there.
+        """
+        ...
+
     def close(self) -> None:
-        """Give back what it holds, such as its hold on the folder. Closing twice is harmless; a save opens it again."""
+        """Give back what it holds. Closing twice is harmless."""
         ...
 
 

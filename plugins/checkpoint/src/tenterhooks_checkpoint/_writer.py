@@ -42,6 +42,15 @@ class Writer:
         self._directory = directory
         self._lock = FolderLock(directory)
 
+    def open(self) -> None:
+        """Make the folder and take it, and remove what dead processes left there.
+
+        Raises:
+            CheckpointError: Another process has it, or it cannot be made.
+        """
+        with self._explaining("save"):
+            self._open()
+
     def close(self) -> None:
         """Let other processes have the folder; the next write takes it again."""
         self._lock.give_back()
@@ -55,10 +64,7 @@ class Writer:
         tree, arrays = _codec.encode(state)
         folder = _files.temporary(self._directory)
         with self._whole_or_nothing(folder, step):
-            if not self._lock.held:
-                _files.make_folder(self._directory)
-                self._lock.take()
-            _files.remove_leftovers(self._directory)
+            self._open()
             folder.mkdir()
             return Written(folder, step, metrics, _folder.write(folder, tree, arrays))
 
@@ -79,17 +85,28 @@ class Writer:
             _files.sync_folder(self._directory)
             return Checkpoint(path, written.step, sequence, written.metrics)
 
+    def _open(self) -> None:
+        if not self._lock.held:
+            _files.make_folder(self._directory)
+            self._lock.take()
+        _files.remove_leftovers(self._directory)
+
     @contextlib.contextmanager
     def _whole_or_nothing(self, folder: Path, step: int) -> Iterator[None]:
         """Remove the temporary folder where the block fails, and say what an error of the system means."""
+        with self._explaining(f"save step {step}"):
+            try:
+                yield
+            except BaseException:
+                shutil.rmtree(folder, ignore_errors=True)
+                raise
+
+    @contextlib.contextmanager
+    def _explaining(self, what: str) -> Iterator[None]:
         try:
             yield
-        except BaseException as error:
-            shutil.rmtree(folder, ignore_errors=True)
-            if isinstance(error, OSError):
-                raise CheckpointError(
-                    f"cannot save step {step} in {self._directory}: {error}. Check that it is a folder that may be "
-                    "written, and that its disk has space, or give another one. The checkpoints before this one are as "
-                    "they were"
-                ) from error
-            raise
+        except OSError as error:
+            raise CheckpointError(
+                f"cannot {what} in {self._directory}: {error}. Check that it is a folder that may be written, and that "
+                "its disk has space, or give another one. The checkpoints that are there are as they were"
+            ) from error

@@ -114,7 +114,8 @@ class CheckpointSaverHook(SessionRunHook):
 
         Raises:
             ValueError: There is no folder.
-            CheckpointError: The folder cannot be written, or something in the state cannot be saved.
+            CheckpointError: The folder cannot be written, another process saves there, or something in the state cannot
+                be saved.
         """
         self._coord = coord
         self._done = None
@@ -128,6 +129,7 @@ class CheckpointSaverHook(SessionRunHook):
             )
         if self._background is None:
             self._background = BackgroundSaver(self._saver)
+        self._saver.open()
         newest = self._saver.latest()
         restored = session.restored
         known = (

@@ -37,8 +37,8 @@ class Saver:
     name is complete. What a killed process left under such a name is removed by the first save of a later one on this
     machine. Nothing is pickled.
 
-    Several processes may read one folder while one writes; a second one that would write gets an error. The first save
-    takes the folder, and `close` gives it back, or the end of the process.
+    Several processes may read one folder while one writes; a second one that would write gets an error. `open` or the
+    first save takes the folder, and `close` gives it back, or the end of the process.
 
     Args:
         directory: The folder. It is made by the first save.
@@ -207,6 +207,14 @@ class Saver:
         except NotWholeError as error:
             return str(error)
         return None
+
+    def open(self) -> None:
+        """Make the folder, take hold of it, and remove what dead processes left there. A save does so by itself.
+
+        Raises:
+            CheckpointError: Another process saves into this folder, or it cannot be written.
+        """
+        self._writer.open()
 
     def close(self) -> None:
         """Let other processes save into the folder. Closing twice is harmless; the next save takes it again."""
