@@ -335,6 +335,12 @@ def test_deeper_state_is_refused(kind: str, levels: int) -> None:
         _codec.encode({"value": nested(levels, kind)})
 
 
+def test_key_that_python_does_not_print_comes_back() -> None:
+    assert of_one({10**5000: np.arange(2), -(10**5000): 1})[10**5000].tolist() == [0, 1]
+    with pytest.raises(CheckpointError, match=r"value/0x[0-9a-f]+ is a builtins\.set"):
+        of_one({10**5000: set()})
+
+
 def test_array_of_an_integer_is_not_taken_for_a_length() -> None:
     tree = {"w": {"$array": "a", "dtype": "<u4", "shape": [2]}}
     state = _codec.decode(tree, {"a": np.array(2**62)})
@@ -352,6 +358,12 @@ def test_array_of_an_integer_is_not_taken_for_a_length() -> None:
         {"w": {"$array": "a", "dtype": "<f8", "shape": [10**6]}},
         {"w": {"$array": "a", "dtype": "<f8", "shape": [-1, -1]}},
         {"w": {"$array": "a", "dtype": "nonsense", "shape": [1]}},
+        {"w": {"$array": "a", "dtype": "f4,f4", "shape": [1]}},
+        {"w": {"$array": "a", "dtype": "(1,,2)f8", "shape": [1]}},
+        {"w": {"$array": "a", "dtype": "1" * 5000 + "f8", "shape": [1]}},
+        {"w": {"$array": "a", "dtype": "float64", "shape": [1]}},
+        {"w": {"$array": "a", "dtype": "a8", "shape": [1]}},
+        {"w": {"$array": "a", "dtype": "|a8", "shape": [1]}},
         {"w": {"$array": "a", "dtype": 7, "shape": [1]}},
         {"w": {"$array": "a", "dtype": "<f8"}},
         {"w": {"$array": "a", "path": "/etc/passwd"}},

@@ -133,6 +133,17 @@ def test_characters_that_are_none_are_said(tmp_path: Path) -> None:
     assert item.text.startswith("(")
 
 
+def test_a_key_that_python_does_not_print_is_shown_otherwise() -> None:
+    (item,) = items({"a": {16**5000: 1}})
+    assert item.name.startswith("a/0x1000")
+
+
+def test_a_long_place_is_cut_so_that_all_places_below_it_are_short() -> None:
+    found = list(items({"k" * 10**6: {"a": [{}, {}], "b": 1}}))
+    assert len(found) == 3
+    assert all(len(item.name) < 1100 for item in found)
+
+
 def test_deep_nesting_is_no_recursion() -> None:
     value: Any = 1
     for _ in range(10_000):

@@ -765,6 +765,38 @@ def test_one_that_is_deleted_meanwhile_is_no_matter(
     assert caplog.messages == []
 
 
+@pytest.mark.parametrize("look", [Saver.latest, lambda saver: saver.list()[-1]], ids=["latest", "list"])
+def test_one_that_is_deleted_meanwhile_does_not_hide_the_newer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, look: Callable[[Saver], Checkpoint | None]
+) -> None:
+    from tenterhooks_checkpoint import _manifest
+
+    save(tmp_path, 1)
+    check = _manifest.check
+
+    def overtaken(checkpoint: Checkpoint, **options: Any) -> object:
+        with monkeypatch.context() as patch:
+            patch.setattr(_manifest, "check", check)
+            if restored_step(tmp_path) == 1:
+                save(tmp_path, 2, max_to_keep=1)
+        return check(checkpoint, **options)
+
+    monkeypatch.setattr(_manifest, "check", overtaken)
+    newest = look(Saver(tmp_path))
+    assert newest is not None
+    assert newest.step == 2
+
+
+@posix
+def test_manifest_of_any_size_takes_no_memory(tmp_path: Path) -> None:
+    before, newest = save(tmp_path, 1, 2)
+    with (newest.path / "manifest.json").open("r+b") as file:
+        file.truncate(1 << 40)  # It takes no space on the disk either.
+    fault = Saver(tmp_path).verify(newest)
+    assert fault == "manifest.json is damaged: it has 1099511627776 bytes, more than any manifest"
+    assert Saver(tmp_path).list() == [before]
+
+
 # Folders that cannot be written or read.
 
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from tenterhooks import CheckpointError
 from tenterhooks_checkpoint._dtypes import encode_dtype, from_bytes
-from tenterhooks_checkpoint._refusals import below, place, refusal
+from tenterhooks_checkpoint._refusals import below, name_of, place, refusal
 
 __all__ = ["MAX_DEPTH", "decode", "decode_with", "encode"]
 
@@ -160,7 +160,7 @@ class _Encoder:
         for key, entry in value.items():
             if type(key) not in _SCALAR_KEYS and not isinstance(key, np.generic):
                 raise refusal(key, path, key=True)
-            there = below(path, key if type(key) is str else repr(key))
+            there = below(path, name_of(key))
             pairs.append([self.encode(key, there), self.encode(entry, there)])
         return {"$dict": pairs}
 

@@ -2,12 +2,17 @@
 
 import json
 import math
+import re
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 __all__ = ["decode_dtype", "decode_layout", "encode_dtype", "from_bytes"]
+
+# What `dtype.str` gives. NumPy takes much more for a type: lists of them, parts of which it compiles, and old names, of
+# which it warns.
+_PLAIN = re.compile(r"[<>|=][a-zA-Z][0-9]{0,19}(\[[0-9]{0,19}[a-zA-Z]{1,2}\])?")
 
 
 def encode_dtype(dtype: np.dtype[Any]) -> Any:
@@ -97,6 +102,8 @@ def _describe(dtype: np.dtype[Any]) -> Any:
 
 def _build(description: Any) -> np.dtype[Any]:
     if isinstance(description, str):
+        if _PLAIN.fullmatch(description) is None or description[1] == "a":
+            raise TypeError("no plain type of elements")
         return np.dtype(description)
     if "base" in description:
         return np.dtype((_build(description["base"]), tuple(description["shape"])))

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tenterhooks_checkpoint._outline import SMALL, ArrayOutline
-from tenterhooks_checkpoint._refusals import below
+from tenterhooks_checkpoint._refusals import below, name_of
 
 __all__ = ["Item", "items"]
 
 _WIDTH = 60  # of a value as text
-_LENGTH = 1000  # of the longest text that is shown
+_LENGTH = 1000  # of the longest text, and of the longest place, that is shown
 _BITS = 1000  # of the largest integer that is shown: Python converts a limited number of digits
 _EXACT = 2**53  # beyond this, readers of JSON in other languages round an integer
 
@@ -66,13 +66,19 @@ def items(state: dict[str, Any]) -> Iterator[Item]:
     while waiting:
         name, value = waiting.pop()
         if isinstance(value, dict) and (value or not name):
-            parts = [(below(name, key if type(key) is str else repr(key)), part) for key, part in value.items()]
+            parts = [(_below(name, name_of(key)), part) for key, part in value.items()]
         elif isinstance(value, list | tuple) and any(isinstance(part, _CONTAINERS) for part in value):
-            parts = [(below(name, f"[{index}]"), part) for index, part in enumerate(value)]
+            parts = [(_below(name, f"[{index}]"), part) for index, part in enumerate(value)]
         else:
             yield _item(name, value)
             continue
         waiting.extend(reversed(parts))
+
+
+def _below(path: str, name: str) -> str:
+    """The place of an entry, cut at some length: a long key stands in the places of all that lies below it."""
+    place = below(path, name)
+    return place if len(place) <= _LENGTH else f"{place[:_LENGTH]}..."
 
 
 def _item(name: str, value: Any) -> Item:

@@ -43,6 +43,9 @@ _FOLDER = re.compile(r"checkpoint-([0-9]+)-step-([0-9]+)")
 _SEAL = ',\n  "manifest": "'
 _SEALED = re.compile(rb'(.*,\n  "manifest": ")([0-9a-f]+)"\n\}\n', re.DOTALL)
 
+# What the saver writes has less than 1 KiB; whatever lies there instead is not read into memory.
+_MAX_SIZE = 1 << 20
+
 _NEWER = "; a newer tenterhooks-checkpoint may read it"
 
 
@@ -137,7 +140,9 @@ def read(checkpoint: Checkpoint) -> Manifest:
     Raises:
         NotWholeError: It is not there, is damaged, or is of another checkpoint.
     """
-    _size(checkpoint.path / MANIFEST)
+    size = _size(checkpoint.path / MANIFEST)
+    if size > _MAX_SIZE:
+        raise NotWholeError(f"{MANIFEST} is damaged: it has {size} bytes, more than any manifest")
     try:
         raw = (checkpoint.path / MANIFEST).read_bytes()
         content = json.loads(raw)

@@ -4,12 +4,23 @@ import numpy as np
 
 from tenterhooks import CheckpointError
 
-__all__ = ["below", "place", "refusal"]
+__all__ = ["below", "name_of", "place", "refusal"]
 
 
 def below(path: str, name: str) -> str:
     """The place of an entry, as in `variables/w/[3]`."""
     return f"{path}/{name}" if path else name
+
+
+def name_of(key: object) -> str:
+    """A key of a dict as a part of a place."""
+    if type(key) is str:
+        return key
+    # Python converts a limited number of digits, and NumPy has values that it cannot print.
+    try:
+        return repr(key)
+    except (OverflowError, SystemError, ValueError):
+        return hex(key) if isinstance(key, int) else f"a {type(key).__name__} that cannot be printed"
 
 
 def place(path: str) -> str:

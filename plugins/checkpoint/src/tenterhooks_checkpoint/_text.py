@@ -22,7 +22,9 @@ def say(line: str, stream: TextIO | None = None) -> None:
 
 def say_json(content: Any) -> None:
     """Print JSON."""
-    sys.stdout.write(json.dumps(content, indent=2, allow_nan=False) + "\n")
+    # Piece by piece: of a large checkpoint the whole text would take much memory.
+    json.dump(content, sys.stdout, indent=2, allow_nan=False)
+    sys.stdout.write("\n")
 
 
 def columns(rows: Iterable[Sequence[str]], *, right: Sequence[int] = ()) -> Iterator[str]:

@@ -1,7 +1,6 @@
 """The default saver: a folder of checkpoints, each a folder of its own."""
 
 import builtins
-import dataclasses
 import logging
 import operator
 import os
@@ -11,9 +10,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from tenterhooks import Checkpoint, CheckpointError
-from tenterhooks_checkpoint import _files, _folder, _manifest, _outline
+from tenterhooks import Checkpoint
+from tenterhooks_checkpoint import _files, _manifest, _outline
 from tenterhooks_checkpoint._manifest import NotWholeError
+from tenterhooks_checkpoint._reader import Reader
 from tenterhooks_checkpoint._retention import Mode, Retention, ranked
 from tenterhooks_checkpoint._writer import Writer
 
@@ -79,6 +79,7 @@ class Saver:
     ) -> None:
         self.directory = Path(directory)
         self._retention = Retention(max_to_keep, best, mode, keep_best, keep_every_n_steps)
+        self._reader = Reader(self.directory)
         self._writer = Writer(self.directory)
 
     def __repr__(self) -> str:
@@ -125,34 +126,7 @@ class Saver:
         Raises:
             CheckpointError: The one that is asked for is not whole, or there are some and none is.
         """
-        if checkpoint is not None:
-            try:
-                return _read(checkpoint)
-            except NotWholeError as error:
-                raise CheckpointError(
-                    f"cannot restore {checkpoint.path}: {error}. Restore another one, as `restore()` does"
-                ) from error
-        faults: dict[Path, str] = {}
-        while True:
-            # A writer may have committed and deleted meanwhile, so look again before giving up.
-            there = self._committed()
-            untried = [candidate for candidate in reversed(there) if candidate.path not in faults]
-            if not untried:
-                break
-            for candidate in untried:
-                try:
-                    return _read(candidate)
-                except NotWholeError as error:
-                    faults[candidate.path] = str(error)
-                    if os.path.lexists(candidate.path):
-                        _log.warning("passed over %s, which is not whole: %s", candidate.path, error)
-        if not there:
-            return None
-        reasons = "; ".join(f"{found.path.name}: {faults[found.path]}" for found in reversed(there))
-        raise CheckpointError(
-            f"no checkpoint in {self.directory} is whole ({reasons}). Put a good copy there, or move these away "
-            "to start from the beginning"
-        )
+        return self._reader.restore() if checkpoint is None else self._reader.restore_one(checkpoint)
 
     def list(self) -> builtins.list[Checkpoint]:
         """All checkpoints that are whole, in the order in which they were committed.
@@ -162,7 +136,7 @@ class Saver:
         Raises:
             CheckpointError: The folder cannot be read.
         """
-        return [whole for checkpoint in self._committed() if (whole := _seems_whole(checkpoint)) is not None]
+        return self._reader.list()
 
     def latest(self) -> Checkpoint | None:
         """The last one of `list()`; None if there is none.
@@ -170,8 +144,7 @@ class Saver:
         Raises:
             CheckpointError: The folder cannot be read.
         """
-        found = map(_seems_whole, reversed(self._committed()))
-        return next((checkpoint for checkpoint in found if checkpoint is not None), None)
+        return self._reader.latest()
 
     def best(self, metric: str | None = None, mode: Mode | None = None) -> Checkpoint | None:
         """The one of `list()` with the best value of a metric, of several the one committed first.
@@ -233,26 +206,3 @@ class Saver:
                 _log.debug("%s was deleted by someone else", checkpoint.path)
             except OSError as error:
                 _log.warning("cannot delete %s, which is to be kept no longer: %s", checkpoint.path, error)
-
-    def _committed(self) -> builtins.list[Checkpoint]:
-        try:
-            return _manifest.committed(self.directory)
-        except OSError as error:
-            raise CheckpointError(
-                f"cannot look for checkpoints in {self.directory}: {error}. Check that it is a folder that may be "
-                "read, or give another one"
-            ) from error
-
-
-def _read(checkpoint: Checkpoint) -> tuple[Checkpoint, dict[str, Any]]:
-    manifest, state = _folder.read(checkpoint)
-    return dataclasses.replace(checkpoint, metrics=manifest.metrics), state
-
-
-def _seems_whole(checkpoint: Checkpoint) -> Checkpoint | None:
-    """The checkpoint with its metrics; None if it is not whole, as far as that shows without reading its files."""
-    try:
-        return dataclasses.replace(checkpoint, metrics=_manifest.check(checkpoint).metrics)
-    except NotWholeError as error:
-        _log.debug("%s is not whole: %s", checkpoint.path, error)
-        return None
