@@ -13,6 +13,7 @@ __all__ = [
     "MemorySaver",
     "Recorder",
     "SaveEveryStep",
+    "Stateful",
     "Transparent",
     "counting_graph",
     "first",
@@ -181,3 +182,18 @@ class SaveEveryStep(th.SessionRunHook):
     def after_run(self, run_context: th.SessionRunContext, run_values: th.SessionRunValues) -> None:
         session = run_context.session
         self.saver.save(session.state_dict(), step=session.global_step)
+
+
+class Stateful(Recorder):
+    @staticmethod
+    def states(*hooks: object) -> dict[str, Any]:
+        with training(*hooks) as session:
+            raw = session.raw_session()
+            assert raw is not None
+            states: dict[str, Any] = raw.state_dict()["hooks"]
+        return states
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"calls": len(self.calls)}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None: ...

@@ -82,6 +82,96 @@ def test_stages_with_foreign_argument_names_are_all_listed() -> None:
         training(Foreign())
 
 
+def test_a_stage_that_is_async() -> None:
+    class Later(th.SessionRunHook):
+        async def end(self, session: th.Session) -> None: ...  # type: ignore[override]
+
+    with refused(th.HookError, what="end is an async function", where="Later", then="make it a plain one (def)"):
+        training(Later())
+
+
+def test_a_stage_that_is_a_generator_function() -> None:
+    class Yielding(th.SessionRunHook):
+        def end(self, session: th.Session) -> Any:
+            yield
+
+    with refused(
+        th.HookError,
+        what="end is a generator function, so that a call runs nothing of it",
+        where="Yielding",
+        then="take out its yield or mark it with @tenterhooks.hookimpl(wrapper=True)",
+    ):
+        training(Yielding())
+
+
+def test_a_hook_with_half_a_state() -> None:
+    class Half(Recorder):
+        def state_dict(self) -> dict[str, Any]:
+            return {}
+
+    with refused(
+        th.HookError,
+        what="state_dict is there and load_state_dict is not, so no state would be saved",
+        where="Half",
+        then="add it, or remove state_dict",
+    ):
+        training(Half("a"))
+
+
+def test_hooks_in_place_of_a_creator() -> None:
+    creator: Any = [Recorder("a")]
+    with refused(TypeError, what="session_creator has a method create_session", where="[", then="hooks=[...]"):
+        th.MonitoredSession(creator, graph=counting_graph())
+
+
+def test_a_graph_in_place_of_a_creator() -> None:
+    graph: Any = counting_graph()
+    with refused(TypeError, what="session_creator is what makes the session", where="<Graph of", then="graph=..."):
+        th.MonitoredSession(graph)
+
+
+def test_a_creator_that_is_a_class() -> None:
+    creator: Any = th.ChiefSessionCreator
+    with refused(TypeError, what="and ChiefSessionCreator is a class", where="session_creator", then="pass ChiefSessi"):
+        th.MonitoredSession(creator, graph=counting_graph())
+
+
+def test_a_graph_that_is_none() -> None:
+    graph: Any = {"w": 0.0}
+    with refused(TypeError, what="not {'w': 0.0}", where="graph is", then="a tenterhooks.Graph"):
+        th.MonitoredSession(graph=graph)
+
+
+def test_a_graph_in_place_of_hooks() -> None:
+    with refused(TypeError, what="hooks is a list of hooks and short names", where="not <Graph of", then="graph=..."):
+        th.SingularMonitoredSession(counting_graph())
+
+
+def test_one_hook_in_place_of_a_list() -> None:
+    class Iterable(Recorder):
+        def __iter__(self) -> Iterator[str]:
+            return iter("ab")
+
+    class Marked:
+        @th.hookimpl
+        def end(self) -> None: ...
+
+    for hook in (Recorder("a"), Iterable("a"), Marked()):
+        given: Any = hook
+        with refused(TypeError, what="hooks is a list", where=f"not {hook!r}", then="pass a list, as [hook] for one"):
+            th.MonitoredSession(graph=counting_graph(), hooks=given)
+
+
+def test_one_string_in_place_of_a_list() -> None:
+    with refused(TypeError, what="hooks is a list", where="not one string", then="pass ['nan']"):
+        th.MonitoredSession(graph=counting_graph(), hooks="nan")
+
+
+def test_options_by_name_in_place_of_a_list() -> None:
+    with refused(TypeError, what="hooks is a list", where="not a mapping", then="for options, make_hook(name, ...)"):
+        th.MonitoredSession(graph=counting_graph(), hooks={"nan": {"loss_tensor": "w"}})
+
+
 def test_two_hooks_that_feed_one_placeholder() -> None:
     session = training(feeding("a", {"x": 1.0}), feeding("b", {"x": 2.0}))
     with refused(RuntimeError, what="both feed 'x' in one run", where="hook 'b'", then="only one of them can"):

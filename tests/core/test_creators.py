@@ -213,3 +213,16 @@ class TestOwnCreators:
 
         with pytest.raises(ValueError, match="made a session on another graph"):
             th.MonitoredSession(Astray(), graph=counting_graph())
+
+    def test_its_sessions_may_have_a_folder_for_summaries(self, tmp_path: Path) -> None:
+        class Creator:
+            def create_session(self) -> th.Session:
+                session = th.Session()
+                session.checkpoint_dir = tmp_path / "checkpoints"
+                session.summary_dir = tmp_path / "summaries"
+                return session
+
+        with th.MonitoredSession(Creator(), graph=counting_graph()) as session:
+            raw = session.raw_session()
+            assert raw is not None
+            assert raw.summary_dir == tmp_path / "summaries"

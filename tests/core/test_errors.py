@@ -1,11 +1,13 @@
 """The errors, and the nearest right word in their messages."""
 
+from dataclasses import dataclass
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import tenterhooks as th
-from tenterhooks.errors import nearest
+from tenterhooks.errors import nearest, note
 
 
 @pytest.mark.parametrize(
@@ -71,3 +73,46 @@ def test_a_clause_is_given_for_any_word(word: str, known: list[str]) -> None:
 @given(st.text(min_size=1), st.sets(st.text(min_size=1), max_size=10))
 def test_a_word_that_is_known_is_its_own_nearest(word: str, known: set[str]) -> None:
     assert nearest(word, {*known, word}).startswith(f"; the nearest: {word!r}")
+
+
+@dataclass(frozen=True)
+class FrozenError(Exception):
+    """Lets nothing be set on it, `__notes__` neither."""
+
+    code: int = 3
+
+
+class RefusingError(Exception):
+    def add_note(self, note: str) -> None:
+        raise RuntimeError("no notes")
+
+
+class WithoutListError(Exception):
+    __notes__ = None  # type: ignore[assignment]
+
+
+class OpaqueError(Exception):
+    def __getattribute__(self, name: str) -> object:
+        raise RuntimeError("nothing to see")
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("x"), FrozenError(), RefusingError(), WithoutListError()], ids=lambda e: type(e).__name__
+)
+def test_notes_are_added_in_order_to_errors_that_refuse_them_too(error: Exception) -> None:
+    note(error, "first")
+    note(error, "second")
+    assert error.__notes__ == ["first", "second"]
+
+
+def test_a_note_that_is_there_is_not_added_again() -> None:
+    error = ValueError("x")
+    for text in ["same", "other", "same"]:
+        note(error, text)
+    assert error.__notes__ == ["same", "other"]
+
+
+def test_an_error_that_takes_no_note_in_any_way_goes_without() -> None:
+    error = OpaqueError()
+    note(error, "first")
+    assert type(error) is OpaqueError

@@ -1,7 +1,6 @@
 """A graph: named values, added until it is finalized, with every name checked."""
 
 import doctest
-import threading
 from typing import Any
 
 import pytest
@@ -281,36 +280,6 @@ def test_what_is_neither_node_nor_name_has_no_name() -> None:
         graph.name_of(3)
     assert graph.name_of("x") == "x"
     assert graph.name_of(graph.placeholder("y")) == "y"
-
-
-def test_there_is_no_default_graph_outside_of_a_block() -> None:
-    assert th.get_default_graph() is None
-    with th.Graph().as_default() as graph:
-        assert th.get_default_graph() is graph
-    assert th.get_default_graph() is None
-
-
-def test_the_innermost_default_graph_holds() -> None:
-    inner, outer = th.Graph(), th.Graph()
-    with outer.as_default():
-        with inner.as_default():
-            assert th.get_default_graph() is inner
-        assert th.get_default_graph() is outer
-
-
-def test_the_default_graph_ends_with_a_block_that_raised() -> None:
-    with pytest.raises(KeyError), th.Graph().as_default():
-        raise KeyError
-    assert th.get_default_graph() is None
-
-
-def test_the_default_graph_is_of_its_own_thread() -> None:
-    seen: list[th.Graph | None] = []
-    with th.Graph().as_default():
-        thread = threading.Thread(target=lambda: seen.append(th.get_default_graph()))
-        thread.start()
-        thread.join(10)
-    assert seen == [None]
 
 
 def test_a_session_takes_the_default_graph() -> None:

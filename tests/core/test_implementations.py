@@ -435,3 +435,91 @@ def test_a_module_goes_by_its_own_name() -> None:
     with training(module) as session:
         session.run("train")
         assert [request.hook for request in session.stop] == ["good_stops"]
+
+
+def test_async_and_generator_functions_are_no_stages_and_all_are_listed() -> None:
+    class Later(th.SessionRunHook):
+        async def begin(self, graph: th.Graph) -> None: ...  # type: ignore[override]
+
+        async def before_run(self, run_context: Any) -> Any:
+            yield None
+
+        def after_run(self, run_context: Any, run_values: Any) -> Any:
+            yield None
+
+        def end(self, session: th.Session) -> None: ...
+
+    with pytest.raises(th.HookError) as caught:
+        training(Later())
+    problems = str(caught.value).splitlines()[1:]
+    assert sorted(problem.split(",")[0].split(":")[0].strip() for problem in problems) == [
+        "after_run is a generator function",
+        "before_run is an async function",
+        "begin is an async function",
+    ]
+    assert "Later" in str(caught.value)
+
+
+def test_marked_async_functions_are_no_stages_nor_what_a_plugin_specifies() -> None:
+    class Later:
+        @th.hookimpl
+        async def end(self) -> None: ...
+
+        @th.hookimpl(optionalhook=True)
+        async def before_save(self) -> None: ...
+
+    with pytest.raises(th.HookError, match=r"before_save is an async function[^$]*end is an async function"):
+        training(Later())
+
+
+def test_an_object_whose_call_is_async_is_no_stage() -> None:
+    class Call:
+        async def __call__(self, session: th.Session) -> None: ...
+
+    hook = Recorder("a")
+    hook.end = Call()  # type: ignore[assignment, method-assign]
+    with pytest.raises(th.HookError, match="end is an async function, which is called and not awaited"):
+        training(hook)
+
+
+def test_a_generator_function_that_is_marked_as_wrapper_is_one() -> None:
+    class Around:
+        @th.hookimpl(wrapper=True)
+        def end(self) -> Any:
+            return (yield)
+
+    assert implementations(Around())["end"].is_wrapper
+
+
+@pytest.mark.parametrize(("there", "missing"), [("state_dict", "load_state_dict"), ("load_state_dict", "state_dict")])
+def test_half_a_state_is_an_error_that_names_the_other_half(there: str, missing: str) -> None:
+    hook = Recorder("a")
+    vars(hook)[there] = lambda *state: None
+    with pytest.raises(th.HookError, match=f"{there} is there and {missing} is not, so no state would be saved"):
+        training(hook)
+    vars(hook)[missing] = lambda *state: {}
+    training(hook).close()
+
+
+def test_a_state_that_is_none_is_not_there() -> None:
+    class Without(Recorder):
+        state_dict = load_state_dict = None
+
+    training(Without("a")).close()
+
+
+def test_the_methods_of_a_state_are_plain_functions() -> None:
+    class Later(Recorder):
+        async def state_dict(self) -> dict[str, Any]:
+            return {}
+
+        def load_state_dict(self, state: dict[str, Any]) -> Any:
+            yield None
+
+    with pytest.raises(th.HookError) as caught:
+        training(Later("a"))
+    problems = str(caught.value).splitlines()[1:]
+    assert problems == [
+        "  state_dict is an async function, which is called and not awaited: make it a plain one (def)",
+        "  load_state_dict is a generator function, so that a call runs nothing of it: take out its yield",
+    ]

@@ -609,6 +609,15 @@ class TestEnd:
             _ = session.global_step
         with pytest.raises(RuntimeError, match="closed"):
             _ = session.state
+        with pytest.raises(RuntimeError, match="closed"):
+            session.request_stop()
+
+    def test_what_needs_no_session_can_be_read_after_it(self) -> None:
+        session = training()
+        session.request_stop("lunch")
+        session.close()
+        assert session.stop == (th.StopRequest(None, "lunch", 0),)
+        assert session.graph is None
         assert session.raw_session() is None
 
 
@@ -705,7 +714,7 @@ class TestErrorsOfClosing:
 
     def test_one_of_on_exception_keeps_no_other_hook_from_it(self) -> None:
         other = Recorder("b")
-        hooks = [Recorder("a", on_exception=raising(KeyboardInterrupt())), other]
+        hooks = [Recorder("a", on_exception=raising(MemoryError())), other]
         with pytest.raises(ValueError, match="body"), training(*hooks):
             raise ValueError("body")
         assert other.stages[-1] == "on_exception"

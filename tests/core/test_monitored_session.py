@@ -1,5 +1,6 @@
 """`MonitoredSession`, which recovers, and `SingularMonitoredSession`, which does not."""
 
+import signal
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -114,6 +115,18 @@ class TestRecovery:
         with pytest.raises(error), recovering(hook) as session:
             session.run("train")
         assert hook.stages == ["begin", "after_create_session", "before_run", "on_exception"]
+
+    def test_a_session_that_was_closed_meanwhile_is_not_created_anew(self) -> None:
+        hook = Recorder("a")
+        session = recovering(hook)
+
+        def closing(step_context: th.StepContext) -> None:
+            session.close()
+            raise th.AbortedError("lost")
+
+        with pytest.raises(th.AbortedError, match="lost"):
+            session.run_step_fn(closing)
+        assert hook.stages == ["begin", "after_create_session", "end"]
 
     def test_what_the_body_raised_is_not_recovered(self) -> None:
         hook = Recorder("a")
@@ -362,6 +375,42 @@ class TestStopsInRecovery:
             session.run("train")
         assert [request.reason for request in session.stop] == ["lunch"]
         assert calls[-3:] == [("a", "before_run"), ("a", "after_create_session"), ("a", "end")]
+
+    @pytest.mark.parametrize("stage", ["before_run", "after_run"])
+    def test_one_of_a_signal_handler_in_the_lost_run_is_the_programs_and_kept(self, stage: str) -> None:
+        def lose(*arguments: object) -> None:
+            signal.raise_signal(signal.SIGINT)
+            raise th.AbortedError("lost")
+
+        on: dict[str, Any] = {stage: first(1, lose)}
+        hook = Recorder("a", **on)
+        session = recovering(hook)
+        before = signal.signal(signal.SIGINT, lambda number, frame: session.request_stop("Ctrl-C"))
+        try:
+            with session:
+                session.run("train")
+        finally:
+            signal.signal(signal.SIGINT, before)
+        step = 0 if stage == "before_run" else 1
+        assert session.stop == (th.StopRequest(None, "Ctrl-C", step),)
+        assert hook.stages[-2:] == ["after_create_session", "end"]
+
+    def test_one_of_the_program_in_a_run_that_failed_is_kept(self) -> None:
+        def fail(context: th.SessionRunContext) -> None:
+            session.request_stop("lunch")
+            raise ValueError("failed")
+
+        session = recovering(Recorder("a", before_run=fail))
+        with pytest.raises(ValueError, match="failed"):
+            session.run("train")
+        assert session.stop == (th.StopRequest(None, "lunch", 0),)
+        session.close()
+
+    def test_one_that_a_hook_asked_the_raw_session_for_in_the_lost_run_is_forgotten(self) -> None:
+        asking = Recorder("a", before_run=first(1, lambda context: context.session.request_stop()))
+        with recovering(asking, Recorder("b", after_run=raising(th.AbortedError("lost")))) as session:
+            session.run("train")
+            assert session.stop == ()
 
     def test_one_that_a_hook_asks_for_at_the_new_creation_ends_the_session_cleanly(self) -> None:
         creations: list[int] = []

@@ -232,6 +232,11 @@ class TestClaimedTwice:
         install_guard(install)
         assert plugins.find("guard").version == "2.5"
 
+    def test_one_entry_that_stands_twice_in_the_metadata_counts_once(self, install: Install) -> None:
+        twice = "fake_guard:GuardHook\nguard = fake_guard:GuardHook"
+        install("tenterhooks-guard", {"guard": twice}, version="2.5", fake_guard=HOOK)
+        assert plugins.find("guard").target == "fake_guard:GuardHook"
+
 
 class TestBroken:
     def test_it_is_an_error_that_names_the_distribution_with_the_cause_chained(self, install: Install) -> None:
@@ -248,6 +253,19 @@ class TestBroken:
         with pytest.raises(
             th.PluginError, match=r"reinstall or remove it \(pip install --force-reinstall tenterhooks-br"
         ):
+            th.make_hook("broken")
+
+    def test_a_module_that_ends_the_program_is_the_same(self, install: Install) -> None:
+        leaving = "raise SystemExit('a licence is missing')\n"
+        install("tenterhooks-broken", {"broken": "fake_broken:Hook"}, version="3.1", fake_broken=leaving)
+        message = r"plugin 'broken' \(tenterhooks-broken 3\.1\) cannot be imported .* SystemExit: a licence is missing"
+        with pytest.raises(th.PluginError, match=message) as caught:
+            th.make_hook("broken")
+        assert isinstance(caught.value.__cause__, SystemExit)
+
+    def test_an_interrupt_of_an_import_passes(self, install: Install) -> None:
+        install("tenterhooks-broken", {"broken": "fake_broken:Hook"}, fake_broken="raise KeyboardInterrupt\n")
+        with pytest.raises(KeyboardInterrupt):
             th.make_hook("broken")
 
     def test_an_attribute_that_is_not_there_is_the_same(self, install: Install) -> None:

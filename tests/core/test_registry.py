@@ -1,10 +1,10 @@
-"""All hooks of one session: their order and names, wrappers, notes on errors, and their state."""
+"""All hooks of one session: wrappers, notes on errors, and their state."""
 
 import logging
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pluggy
@@ -15,138 +15,22 @@ from hypothesis import strategies as st
 import tenterhooks as th
 from tenterhooks.hookspecs import STAGES
 
-from .recorders import Calls, MemorySaver, Recorder, SaveEveryStep, Transparent, counting_graph, raising, training
-
-_F = TypeVar("_F", bound=Callable[..., Any])
+from .marks import mark, marked, orders, play
+from .recorders import (
+    Calls,
+    MemorySaver,
+    Recorder,
+    SaveEveryStep,
+    Stateful,
+    Transparent,
+    counting_graph,
+    raising,
+    training,
+)
 
 STAGES_OF_ERRORS = ["begin", "after_create_session", "before_run", "after_run", "end"]
 # No database: a test that runs from an installed wheel leaves nothing behind.
-properties = settings(database=None, deadline=None, max_examples=60)
-
-
-def play(*hooks: object) -> None:
-    """One session with one run, and another that ends by an exception: every stage is called."""
-    with training(*hooks) as session:
-        session.run("train")
-    with pytest.raises(ValueError, match="body"), training(*hooks):
-        raise ValueError("body")
-
-
-def mark(**marks: Any) -> Callable[[_F], _F]:
-    decorator: Callable[[_F], _F] = th.hookimpl(**marks)
-    return decorator
-
-
-def marked(name: str, calls: Calls, *, saver: bool = False, **marks: bool) -> Recorder:
-    """A hook all of whose stages have these marks."""
-
-    class Marked(Recorder):
-        saves_state = saver
-
-        @mark(**marks)
-        def begin(self, graph: th.Graph) -> None:
-            super().begin(graph)
-
-        @mark(**marks)
-        def after_create_session(self, session: th.Session, coord: th.Coordinator) -> None:
-            super().after_create_session(session, coord)
-
-        @mark(**marks)
-        def before_run(self, run_context: th.SessionRunContext) -> th.SessionRunArgs | None:
-            return super().before_run(run_context)
-
-        @mark(**marks)
-        def after_run(self, run_context: th.SessionRunContext, run_values: th.SessionRunValues) -> None:
-            super().after_run(run_context, run_values)
-
-        @mark(**marks)
-        def end(self, session: th.Session) -> None:
-            super().end(session)
-
-        @mark(**marks)
-        def on_exception(self, session: th.Session | None, exception: BaseException) -> None:
-            super().on_exception(session, exception)
-
-    return Marked(name, calls)
-
-
-def orders(calls: Calls) -> dict[str, list[str]]:
-    """Who was called at each stage, the first time that it was reached."""
-    reached = {stage: [name for name, called in calls if called == stage] for stage in STAGES}
-    return {stage: list(dict.fromkeys(names)) for stage, names in reached.items()}
-
-
-def everywhere(*names: str) -> dict[str, list[str]]:
-    """This order at every stage."""
-    return {stage: list(names) for stage in STAGES}
-
-
-class TestOrder:
-    def test_it_is_that_of_the_list_at_every_stage(self) -> None:
-        calls: Calls = []
-        play(*(Recorder(name, calls) for name in "cab"))
-        assert orders(calls) == everywhere("c", "a", "b")
-
-    def test_a_hook_that_is_marked_tryfirst_comes_before_the_others(self) -> None:
-        calls: Calls = []
-        play(Recorder("a", calls), Recorder("b", calls), marked("c", calls, tryfirst=True))
-        assert orders(calls) == everywhere("c", "a", "b")
-
-    def test_a_hook_that_is_marked_trylast_comes_after_the_others(self) -> None:
-        calls: Calls = []
-        play(marked("a", calls, trylast=True), Recorder("b", calls), Recorder("c", calls))
-        assert orders(calls) == everywhere("b", "c", "a")
-
-    @pytest.mark.parametrize("kind", ["tryfirst", "trylast"])
-    def test_hooks_of_the_same_mark_keep_the_order_of_the_list(self, kind: str) -> None:
-        calls: Calls = []
-        play(*(marked(name, calls, **{kind: True}) for name in "abc"))
-        assert orders(calls) == everywhere("a", "b", "c")
-
-    def test_a_mark_holds_for_its_stage_alone(self) -> None:
-        calls: Calls = []
-
-        class Late(Recorder):
-            @th.hookimpl(trylast=True)
-            def end(self, session: th.Session) -> None:
-                super().end(session)
-
-        play(Late("a", calls), Recorder("b", calls))
-        assert orders(calls) == everywhere("a", "b") | {"end": ["b", "a"]}
-
-    def test_a_saver_comes_after_all_others_at_every_stage(self) -> None:
-        calls: Calls = []
-        play(marked("saver", calls, saver=True), Recorder("a", calls), Recorder("b", calls))
-        assert orders(calls) == everywhere("a", "b", "saver")
-
-    def test_a_saver_comes_after_hooks_that_are_marked_trylast(self) -> None:
-        calls: Calls = []
-        play(marked("saver", calls, saver=True), marked("a", calls, trylast=True), Recorder("b", calls))
-        assert orders(calls) == everywhere("b", "a", "saver")
-
-    @pytest.mark.parametrize("kind", ["tryfirst", "trylast"])
-    def test_a_mark_does_not_move_a_saver(self, kind: str) -> None:
-        calls: Calls = []
-        saver = marked("saver", calls, saver=True, **{kind: True})
-        play(saver, Recorder("a", calls), marked("b", calls, trylast=True))
-        assert orders(calls) == everywhere("a", "b", "saver")
-
-    def test_savers_keep_the_order_of_the_list(self) -> None:
-        calls: Calls = []
-        play(marked("s", calls, saver=True), Recorder("a", calls), marked("t", calls, saver=True))
-        assert orders(calls) == everywhere("a", "s", "t")
-
-    @properties
-    @given(st.lists(st.sampled_from(["tryfirst", "", "trylast", "saver"]), max_size=6), st.booleans())
-    def test_it_is_by_mark_then_by_place_in_the_list_whatever_the_marks(self, kinds: list[str], wrapped: bool) -> None:
-        calls: Calls = []
-        hooks: list[object] = [
-            marked(f"{place}", calls, **({kind: True} if kind else {})) for place, kind in enumerate(kinds)
-        ]
-        play(*hooks, *([Transparent()] if wrapped else []))
-        ranks = ["tryfirst", "", "trylast", "saver"]
-        expected = [f"{place}" for place in sorted(range(len(kinds)), key=lambda place: ranks.index(kinds[place]))]
-        assert orders(calls) == everywhere(*expected)
+properties = settings(database=None, deadline=None, max_examples=200)
 
 
 def around(stage: str, before: Callable[..., Any], after: Callable[..., Any] = lambda: None, **marks: Any) -> object:
@@ -282,6 +166,17 @@ class TestWrappers:
             raise ValueError("body")
         assert calls[-1] == ("a", "on_exception")
         assert "while closing: TypeError: wrapper" in caught.value.__notes__[0]
+
+    def test_the_exception_itself_raised_again_by_a_wrapper_of_on_exception_is_no_further_error(self) -> None:
+        class Again:
+            @th.hookimpl(wrapper=True)
+            def on_exception(self, exception: BaseException) -> Generator[None, Any, Any]:
+                yield
+                raise exception
+
+        with pytest.raises(ValueError, match="body") as caught, training(Again(), Recorder("a")):
+            raise ValueError("body")
+        assert not any("while closing" in note for note in getattr(caught.value, "__notes__", ()))
 
     def test_a_wrapper_of_on_exception_cannot_swallow_the_exception(self) -> None:
         class Swallowing:
@@ -465,69 +360,17 @@ def story(scripts: Sequence[Script], *more: object) -> list[Any]:
     return log
 
 
-@settings(properties, max_examples=200)
+@properties
 @given(st.lists(SCRIPTS, max_size=5))
 def test_a_session_with_wrappers_calls_hooks_as_one_without(scripts: list[Script]) -> None:
     assert story(scripts, Transparent()) == story(scripts)
 
 
-class Nameless(th.SessionRunHook):
-    def end(self, session: th.Session) -> None: ...
+@dataclass(frozen=True)
+class FrozenError(Exception):
+    """Lets nothing be set on it, notes neither."""
 
-
-def names_of(*hooks: object) -> list[str]:
-    """The names under which these hooks would be saved."""
-    return [*_Stateful.states(*hooks)]
-
-
-class _Stateful(Recorder):
-    @staticmethod
-    def states(*hooks: object) -> dict[str, Any]:
-        with training(*hooks) as session:
-            raw = session.raw_session()
-            assert raw is not None
-            states: dict[str, Any] = raw.state_dict()["hooks"]
-        return states
-
-    def state_dict(self) -> dict[str, Any]:
-        return {"calls": len(self.calls)}
-
-    def load_state_dict(self, state: dict[str, Any]) -> None: ...
-
-
-class TestNames:
-    def test_the_name_is_the_hooks_own(self) -> None:
-        assert names_of(_Stateful("mine")) == ["mine"]
-
-    def test_without_one_it_is_the_class(self) -> None:
-        hook = _Stateful("")
-        assert names_of(hook) == ["_Stateful"]
-
-    def test_a_second_one_of_a_name_gets_a_number(self) -> None:
-        assert names_of(_Stateful("a"), _Stateful("a"), _Stateful("a")) == ["a", "a-2", "a-3"]
-
-    def test_a_number_that_is_taken_is_passed_over(self) -> None:
-        assert names_of(_Stateful("a"), _Stateful("a-2"), _Stateful("a")) == ["a", "a-2", "a-3"]
-
-    def test_the_log_advises_to_name_it(self, caplog: pytest.LogCaptureFixture) -> None:
-        names_of(_Stateful("a"), _Stateful("a"))
-        assert "several hooks are named 'a'; this one is called 'a-2': name them" in caplog.text
-
-    def test_one_of_a_name_is_not_logged(self, caplog: pytest.LogCaptureFixture) -> None:
-        names_of(_Stateful("a"), _Stateful("b"))
-        assert caplog.text == ""
-
-    def test_a_name_is_a_string(self) -> None:
-        hook: Any = Recorder("a")
-        hook.name = 3
-        with pytest.raises(th.HookError, match="is a string, not 3"):
-            training(hook)
-
-    def test_a_stop_request_goes_by_the_unique_name(self) -> None:
-        hooks = [Recorder("a", before_run=lambda context: context.request_stop()) for _ in range(2)]
-        with training(*hooks) as session:
-            session.run("train")
-            assert [request.hook for request in session.stop] == ["a", "a-2"]
+    code: int
 
 
 class TestNotes:
@@ -571,6 +414,52 @@ class TestNotes:
         with pytest.raises(ValueError, match="failed") as caught, training(hook) as session:
             session.run("train")
         assert len(caught.value.__notes__) == 1
+
+    def test_an_error_of_loading_that_cannot_be_changed_is_not_replaced(self) -> None:
+        class Broken(Stateful):
+            def load_state_dict(self, state: dict[str, Any]) -> None:
+                raise FrozenError(3)
+
+        saver = MemorySaver()
+        saver.save({"global_step": 1, "variables": {}, "sources": {}, "hooks": {"a": {}}}, step=1)
+        with pytest.raises(FrozenError) as caught:
+            th.MonitoredSession(th.ChiefSessionCreator(counting_graph(), saver=saver), [Broken("a")])
+        assert "in load_state_dict of hook 'a'" in caught.value.__notes__[0]
+
+    @pytest.mark.parametrize("stage", [*STAGES_OF_ERRORS, "on_exception", "state_dict"])
+    def test_an_error_that_cannot_be_changed_is_not_replaced(self, stage: str) -> None:
+        error = FrozenError(3)
+        on: dict[str, Any] = {stage: raising(error)}
+        hook = Recorder("a", **on)
+        if stage == "state_dict":
+            vars(hook).update(state_dict=raising(error), load_state_dict=lambda state: None)
+        body = ValueError("body")
+        with pytest.raises((FrozenError, ValueError)) as caught, training(hook) as session:
+            session.run("train")
+            if stage == "on_exception":
+                raise body
+        assert caught.value is (body if stage == "on_exception" else error)
+        assert f"in {stage} of hook 'a'" in caught.value.__notes__[0]
+
+    def test_the_exception_that_ends_the_session_may_be_one_that_cannot_be_changed(self) -> None:
+        error = FrozenError(3)
+        with pytest.raises(FrozenError) as caught, training(Recorder("a", on_exception=raising(TypeError("observer")))):
+            raise error
+        assert caught.value is error
+        assert caught.value.__notes__[0].startswith("while closing: TypeError: observer")
+
+    def test_an_error_that_is_raised_again_and_again_has_one_note(self) -> None:
+        error = th.AbortedError("lost")
+        hook = Recorder("a", before_run=raising(error, error, error))
+        with th.MonitoredSession(graph=counting_graph(), hooks=[hook], sleep=lambda seconds: None) as session:
+            session.run("train")
+        assert hook.stages.count("before_run") == 4
+        assert len(error.__notes__) == 1
+
+    def test_an_error_equal_to_the_exception_under_way_is_another_one(self) -> None:
+        with pytest.raises(FrozenError) as caught, training(Recorder("a", on_exception=raising(FrozenError(3)))):
+            raise FrozenError(3)
+        assert caught.value.__notes__[0].startswith("while closing: FrozenError: ")
 
     def test_what_a_hook_returns_wrongly_is_its_error(self) -> None:
         hook = Recorder("a", before_run=lambda context: ["w"])
@@ -621,7 +510,7 @@ class TestNotes:
         assert "in before_run of hook 'translating'" in caught.value.__notes__[0]
 
     def test_an_error_of_a_hooks_state_names_the_hook(self) -> None:
-        class Broken(_Stateful):
+        class Broken(Stateful):
             def state_dict(self) -> dict[str, Any]:
                 raise ValueError("no state")
 
@@ -630,7 +519,7 @@ class TestNotes:
         assert "in state_dict of hook 'a'" in caught.value.__notes__[0]
 
     def test_an_error_of_loading_a_hooks_state_names_the_hook(self) -> None:
-        class Broken(_Stateful):
+        class Broken(Stateful):
             def load_state_dict(self, state: dict[str, Any]) -> None:
                 raise ValueError("no state")
 
@@ -703,7 +592,7 @@ class TestState:
             state_dict=lambda: {"a": 1},
             load_state_dict=lambda state: None,
         )
-        assert _Stateful.states(module) == {"module": {"a": 1}}
+        assert Stateful.states(module) == {"module": {"a": 1}}
 
     def test_a_hook_that_the_checkpoint_lacks_keeps_its_state_and_is_named(
         self, caplog: pytest.LogCaptureFixture
@@ -769,7 +658,7 @@ class TestState:
             def state_dict(self) -> dict[str, Any]:
                 return {"rng": self.rng, "best": np.zeros(2), "history": [1, (2.0, None)]}
 
-        state = _Stateful.states(Shuffling("a"))["a"]
+        state = Stateful.states(Shuffling("a"))["a"]
         assert state["rng"]["bit_generator"] == "PCG64"
         assert state["history"] == [1, (2.0, None)]
 
@@ -780,59 +669,6 @@ class TestState:
 
         with pytest.raises(th.CheckpointError, match="hooks/a/seen"):
             training(Odd("a"))
-
-
-class Specifications:
-    """What a plugin adds to the stages."""
-
-    @th.hookspec
-    def before_save(self, step: int) -> str | None: ...
-
-
-class TestSpecificationsOfPlugins:
-    class Saving(Recorder):
-        hookspecs = Specifications()
-
-        def after_run(self, run_context: th.SessionRunContext, run_values: th.SessionRunValues) -> None:
-            self.answers = run_context.session.hook.before_save(step=run_context.session.global_step)
-
-    class Listening:
-        def __init__(self, answer: str) -> None:
-            self.answer = answer
-
-        @th.hookimpl(optionalhook=True)
-        def before_save(self, step: int) -> str:
-            return f"{self.answer} at {step}"
-
-    def test_other_hooks_may_implement_them(self) -> None:
-        saving = self.Saving("saving")
-        with training(self.Listening("first"), saving, self.Listening("second")) as session:
-            session.run("train")
-        assert saving.answers == ["first at 1", "second at 1"]
-
-    def test_two_hooks_may_bring_the_same(self) -> None:
-        with training(self.Saving("a"), self.Saving("b"), self.Listening("c")) as session:
-            session.run("train")
-        assert session.should_stop()
-
-    def test_an_optional_implementation_does_without_them(self) -> None:
-        with training(self.Listening("alone")) as session:
-            session.run("train")
-        assert session.should_stop()
-
-    def test_an_implementation_of_what_nobody_specifies_is_an_error_with_the_nearest(self) -> None:
-        class Misspelt:
-            @th.hookimpl
-            def before_runs(self) -> None: ...
-
-        with pytest.raises(
-            th.HookError, match=r"'before_runs', which no hook of this session specifies.* 'before_run'"
-        ):
-            training(Misspelt())
-
-    def test_a_session_without_hooks_has_no_relay(self) -> None:
-        with pytest.raises(RuntimeError, match="no part of a monitored session"):
-            _ = th.Session(counting_graph()).hook
 
 
 def test_a_hook_that_stands_in_the_list_twice_is_an_error() -> None:

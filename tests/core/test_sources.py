@@ -422,6 +422,29 @@ def test_an_item_that_was_looked_at_is_not_drawn_in_what_is_saved() -> None:
     assert again.draw() == place.draw() == 1
 
 
+def test_a_look_keeps_the_position_though_the_source_gives_one_that_it_changes_itself() -> None:
+    class Live:
+        def __init__(self) -> None:
+            self.state = {"next": 1}
+
+        def __iter__(self) -> Iterator[int]:
+            while True:
+                self.state["next"] += 1
+                yield self.state["next"] - 1
+
+        def state_dict(self) -> dict[str, Any]:
+            return self.state
+
+        def load_state_dict(self, state: dict[str, Any]) -> None:
+            self.state.update(state)
+
+    place = reader(Live)
+    assert place.look() == 1
+    again = reader(Live)
+    again.load_state_dict(place.state_dict())
+    assert again.draw() == place.draw() == 1
+
+
 def test_an_item_that_was_looked_at_after_a_resume_is_not_lost_in_the_next() -> None:
     first = reader(Numbers)
     first.draw()

@@ -113,6 +113,23 @@ def test_a_method_will_do(opened: Callable[..., AnySession]) -> None:
         assert session.run_step_fn(Trainer().step) == [0.0, None]
 
 
+def test_a_method_of_no_object_is_an_error_that_says_what_to_pass() -> None:
+    class Trainer:
+        def step(self, step_context: th.StepContext) -> Any:
+            return step(step_context)
+
+    with training() as session, pytest.raises(ValueError, match=r"\(self, step_context.*\): pass the method of an obj"):
+        session.run_step_fn(Trainer.step)  # type: ignore[arg-type]
+
+
+def test_a_parameter_by_position_only_will_do(opened: Callable[..., AnySession]) -> None:
+    def by_position(step_context: th.StepContext, /) -> Any:
+        return step(step_context)
+
+    with opened() as session:
+        assert session.run_step_fn(by_position) == [0.0, None]
+
+
 @pytest.mark.parametrize(
     "function",
     [
@@ -120,8 +137,23 @@ def test_a_method_will_do(opened: Callable[..., AnySession]) -> None:
         lambda context: None,
         lambda step_context, more: None,
         lambda step_context, more=1: None,
+        lambda step_context, *more: None,
+        lambda self, step_context: None,
+        lambda *step_context: None,
+        lambda **step_context: None,
+        lambda *, step_context: None,
     ],
-    ids=["none", "another name", "one more", "one more with a default"],
+    ids=[
+        "none",
+        "another name",
+        "one more",
+        "one more with a default",
+        "any number more",
+        "a method of no object",
+        "all by position",
+        "all by name",
+        "by name only",
+    ],
 )
 def test_a_function_with_other_parameters_is_an_error(
     opened: Callable[..., AnySession], function: Callable[..., Any]

@@ -1,12 +1,16 @@
 """Requests to stop: who asked, why, at which step, and which of them hold."""
 
 import dataclasses
+import sys
 import threading
+from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import pytest
 
 import tenterhooks as th
+from tenterhooks.adapters import Adapter
 from tenterhooks.stop import StopRequest, StopRequests
 
 
@@ -106,13 +110,75 @@ def test_a_run_may_be_made_by_another_thread_than_made_the_session() -> None:
 
 def test_a_session_that_is_created_anew_forgets_what_hooks_asked_for_and_not_the_program() -> None:
     stops = StopRequests()
-    stops.adopted = (StopRequest("nan", None, 1), StopRequest(None, "signal", 2), StopRequest("other", None, 3))
+    stops.current = adapter("nan")
+    stops.request(None, 1)
+    stops.request_by_program("signal", 2)
+    stops.request(None, 3)
     stops.begin_run()
     stops.request("in the run", 3)
     stops.forget_hooks()
     assert list(stops.adopted) == [StopRequest(None, "signal", 2)]
     stops.adopt()
     assert list(stops.adopted) == [StopRequest(None, "signal", 2)]
+
+
+def adapter(name: str) -> Adapter:
+    """One of a hook that has no stages."""
+    return Adapter(object(), name, name, {}, StopRequests())
+
+
+def test_a_request_of_the_program_in_a_run_holds_at_once_and_is_no_hooks() -> None:
+    stops = StopRequests()
+    stops.begin_run()
+    stops.current = adapter("nan")
+    stops.request_by_program("signal", 3)
+    assert stops.adopted == (StopRequest(None, "signal", 3),)
+    stops.forget_run()
+    stops.forget_hooks()
+    assert stops.adopted == (StopRequest(None, "signal", 3),)
+
+
+def test_a_request_that_comes_while_a_run_is_adopted_is_not_lost() -> None:
+    lines = 1
+    place = 0
+    while place < lines:
+        stops = StopRequests()
+        stops.begin_run()
+        stops.request("of the run", 3)
+
+        def ask(stops: StopRequests = stops) -> None:
+            stops.request_by_program("signal", 3)
+
+        lines = at_opcode(place, StopRequests.adopt, stops.adopt, ask)
+        if place < lines:
+            assert {request.reason for request in stops.adopted} == {"of the run", "signal"}, place
+        place += 1
+    assert lines > 5
+
+
+def at_opcode(place: int, function: Callable[..., Any], call: Callable[[], object], act: Callable[[], object]) -> int:
+    """Act between two instructions of a function, as a signal handler may, and give how many there are."""
+    count = 0
+
+    def trace(frame: FrameType, event: str, argument: object) -> Any:
+        nonlocal count
+        if frame.f_code is not function.__code__:
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            count += 1
+            if count == place + 1:
+                sys.settrace(None)
+                act()
+        return trace
+
+    previous = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        call()
+    finally:
+        sys.settrace(previous)
+    return count if count <= place else count + 1
 
 
 class Stops(th.SessionRunHook):

@@ -1,5 +1,6 @@
 """`MonitoredTrainingSession`: which hooks its arguments add, and where."""
 
+import inspect
 import logging
 import sys
 import threading
@@ -150,6 +151,16 @@ class TestWhatIsAdded:
         assert made_by(checkpoint_dir=tmp_path) == {
             "checkpoint": {"checkpoint_dir": tmp_path, "save_secs": 600.0, "save_steps": None, "max_to_keep": 5}
         }
+
+    def test_the_default_period_reads_as_what_it_does(self, calls: Calls, tmp_path: Path) -> None:
+        default = inspect.signature(th.MonitoredTrainingSession).parameters["save_checkpoint_secs"].default
+        assert repr(default) == "600.0 unless save_checkpoint_steps is given"
+        passed_on = {"save_checkpoint_secs": default, "save_checkpoint_steps": 7, "checkpoint_dir": tmp_path}
+        assert made_by(**passed_on)["checkpoint"]["save_secs"] is None
+
+    def test_the_default_period_may_be_given_beside_the_other(self, calls: Calls, tmp_path: Path) -> None:
+        both = {"save_checkpoint_secs": 600.0, "save_checkpoint_steps": 7, "checkpoint_dir": tmp_path}
+        assert made_by(**both)["checkpoint"]["save_secs"] == 600.0
 
     @pytest.mark.parametrize(
         ("periods", "secs", "steps"),

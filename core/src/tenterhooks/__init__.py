@@ -2,6 +2,7 @@
 
 from tenterhooks.coordinator import Coordinator
 from tenterhooks.creators import ChiefSessionCreator, SessionCreator, WorkerSessionCreator
+from tenterhooks.default_graph import get_default_graph
 from tenterhooks.errors import (
     AbortedError,
     CheckpointError,
@@ -12,7 +13,7 @@ from tenterhooks.errors import (
     UnavailableError,
     UnknownNameError,
 )
-from tenterhooks.graph import Graph, get_default_graph
+from tenterhooks.graph import Graph
 from tenterhooks.hooks import RunMetadata, SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 from tenterhooks.hookspecs import hookimpl, hookspec
 from tenterhooks.monitored_session import MonitoredSession, SingularMonitoredSession

@@ -5,6 +5,7 @@ import inspect
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any
 
+from tenterhooks.errors import note
 from tenterhooks.hookspecs import STAGES
 from tenterhooks.implementations import UNMARKED, Implementation
 
@@ -101,15 +102,15 @@ class Adapter:
         if not self.begun or self.closed:
             return
         self._stops.current = self
-        self.closed = True
         try:
+            self.closed = True
             self.calls[stage](session, *arguments)
         except BaseException as error:
-            if error in arguments:
+            if any(error is argument for argument in arguments):
                 return  # It raised what it was to observe, which is under way anyway.
-            step = "" if session is None else f", at global step {session.global_step}"
-            error.add_note(f"in {stage} of hook {self.title}{step}")
             self.errors.append(error)
+            step = "" if session is None else f", at global step {session.global_step}"
+            note(error, f"in {stage} of hook {self.title}{step}")
 
     def _announced(self, method: Callable[..., Any]) -> Callable[..., Any]:
         """A wrapper that says when it is being called, so that what it asks for and raises is known to be its own."""
@@ -135,7 +136,7 @@ class Adapter:
                     return stop.value
                 except BaseException as raised:
                     # A StopIteration that passes through a generator becomes a RuntimeError.
-                    if error in (raised, raised.__cause__ if isinstance(error, StopIteration) else None):
+                    if error is raised or (isinstance(error, StopIteration) and error is raised.__cause__):
                         stops.current = raiser
                     raise
             else:

@@ -119,9 +119,9 @@ class Coordinator:
             pass
         deadline = time.monotonic() + stop_grace_period_secs
         for thread in waited_for:
-            # One that was never started cannot be joined.
-            if thread.is_alive():
-                thread.join(max(0.0, deadline - time.monotonic()))
+            # One that was never started cannot be joined. Bit by bit, since Ctrl-C does not end a wait everywhere.
+            while thread.is_alive() and (left := deadline - time.monotonic()) > 0.0:
+                thread.join(min(left, 0.05))
         with self._lock:
             self._joined = True
             self._threads.clear()

@@ -1,17 +1,19 @@
 """How a session is created, and created anew: fresh, or restored from the newest checkpoint."""
 
+import inspect
 import logging
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from tenterhooks.default_graph import get_default_graph
 from tenterhooks.errors import DeadlineExceededError
-from tenterhooks.graph import Graph, get_default_graph
+from tenterhooks.graph import Graph
 from tenterhooks.savers import Saver, default_saver
 from tenterhooks.session import Session
 
-__all__ = ["ChiefSessionCreator", "SessionCreator", "WorkerSessionCreator"]
+__all__ = ["ChiefSessionCreator", "SessionCreator", "WorkerSessionCreator", "graph_of"]
 
 _log = logging.getLogger(__name__)
 
@@ -130,6 +132,39 @@ class WorkerSessionCreator:
                 )
             self._sleep(self._poll_secs)
         return session
+
+
+def graph_of(creator: SessionCreator | None, graph: Graph | None) -> Graph:
+    """The graph of a monitored session: the creator's, the one that is given, or the default one.
+
+    Raises:
+        TypeError: One of the two is something else.
+        ValueError: There is no graph, or there are two.
+    """
+    if isinstance(creator, Graph):
+        raise TypeError(
+            f"session_creator is what makes the session, not {creator!r}: pass the graph by name, graph=..."
+        )
+    if inspect.isclass(creator):
+        raise TypeError(
+            f"session_creator is an object, and {creator.__name__} is a class: pass {creator.__name__}(...)"
+        )
+    if creator is not None and not callable(getattr(creator, "create_session", None)):
+        raise TypeError(
+            f"session_creator has a method create_session, and {creator!r} has none: pass hooks by name, hooks=[...]"
+        )
+    if graph is not None and not isinstance(graph, Graph):
+        raise TypeError(f"graph is a tenterhooks.Graph, not {graph!r}")
+    made: Graph | None = getattr(creator, "graph", None)
+    if made is not None and graph is not None and made is not graph:
+        raise ValueError("the session_creator has another graph than graph=; give just one of the two")
+    found = made or graph or get_default_graph()
+    if found is None:
+        raise ValueError(
+            "the session has no graph: pass graph=, or a session_creator with one, or open it within "
+            "`with graph.as_default():`"
+        )
+    return found
 
 
 def _restore(session: Session, saver: Saver | None) -> bool:

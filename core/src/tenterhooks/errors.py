@@ -1,5 +1,6 @@
-"""The exceptions that the core raises, and how a message names the nearest right word."""
+"""The exceptions that the core raises, notes on any, and how a message names the nearest right word."""
 
+import contextlib
 import difflib
 from collections.abc import Iterable
 
@@ -57,6 +58,22 @@ class UnknownNameError(KeyError):
     def __str__(self) -> str:
         """The message as it is: a `KeyError` would put it in quotes."""
         return Exception.__str__(self)
+
+
+def note(error: BaseException, text: str) -> None:
+    """Add a note to an error, unless it has it already, since the same object may be raised again.
+
+    Never raises: an error that takes no notes in any way goes without.
+    """
+    with contextlib.suppress(Exception):
+        notes = getattr(error, "__notes__", None) or ()
+        if text in notes:
+            return
+        try:
+            error.add_note(text)
+        except Exception:
+            # A frozen dataclass lets nothing be set on it but past its own `__setattr__`.
+            object.__setattr__(error, "__notes__", [*notes, text])
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

@@ -1,11 +1,10 @@
 """A graph: named values, and which of them each is made from. A session computes them."""
 
-import contextvars
 import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any, ParamSpec, TypeVar, overload
 
+from tenterhooks.default_graph import AsDefault
 from tenterhooks.errors import UnknownNameError, nearest
 from tenterhooks.nodes import (
     REQUIRED,
@@ -20,19 +19,13 @@ from tenterhooks.nodes import (
 )
 from tenterhooks.order import in_order
 
-__all__ = ["GLOBAL_STEP", "Graph", "get_default_graph"]
+__all__ = ["GLOBAL_STEP", "Graph"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
 _N = TypeVar("_N", bound=Node)
 
 GLOBAL_STEP = "global_step"
-_default: contextvars.ContextVar["Graph | None"] = contextvars.ContextVar("tenterhooks_default_graph", default=None)
-
-
-def get_default_graph() -> "Graph | None":
-    """The graph of the innermost `with graph.as_default()`; None outside of one."""
-    return _default.get()
 
 
 class Graph:
@@ -204,14 +197,9 @@ class Graph:
             raise ValueError(f"node {node.name!r} belongs to another graph")
         return node.name
 
-    @contextmanager
-    def as_default(self) -> Iterator["Graph"]:
+    def as_default(self) -> AsDefault:
         """Make this the graph that `get_default_graph()` gives and that a session without `graph=` takes."""
-        token = _default.set(self)
-        try:
-            yield self
-        finally:
-            _default.reset(token)
+        return AsDefault(self)
 
     @property
     def finalized(self) -> bool:

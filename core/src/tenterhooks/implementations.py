@@ -15,6 +15,8 @@ __all__ = ["UNMARKED", "Implementation", "implementations"]
 _log = logging.getLogger(__name__)
 
 _ARGUMENTS = {stage: tuple(inspect.signature(getattr(hookspecs, stage)).parameters) for stage in STAGES}
+# What a hook with state has, both or neither.
+_STATE = ("state_dict", "load_state_dict")
 # The options of an implementation that is not marked.
 UNMARKED: dict[str, Any] = {
     "wrapper": False,
@@ -49,7 +51,8 @@ def implementations(hook: object) -> dict[str, Implementation]:
     """What a hook implements: the stages that a `SessionRunHook` overrides, and all that is marked `@hookimpl`.
 
     Raises:
-        HookError: It is a class, implements nothing, or has stages with arguments that these do not have.
+        HookError: It is a class, implements nothing, has stages with arguments that these do not have or that a plain
+            call would not run, or only one of `state_dict` and `load_state_dict`.
     """
     if inspect.isclass(hook):
         raise HookError(f"{hook.__qualname__} is a class, and a hook is an object: pass {hook.__qualname__}(...)", hook)
@@ -87,9 +90,34 @@ def implementations(hook: object) -> dict[str, Implementation]:
             ", ".join(unmarked),
         )
     problems += [problem for stage, i in found.items() if (problem := _wrong_arguments(stage, i.method))]
+    for stage, implementation in found.items():
+        if not implementation.is_wrapper:
+            problems += _not_run(stage, implementation.method, " or mark it with @tenterhooks.hookimpl(wrapper=True)")
+    problems += _wrong_state(hook)
     if problems:
         raise HookError(f"{_kind(hook)} has stages that are not as specified:\n  " + "\n  ".join(problems), hook)
     return found
+
+
+def _not_run(name: str, method: object, instead: str = "") -> list[str]:
+    """Say what keeps the body of a method from being run by a call, and what to do instead of a yield."""
+    # The method itself, or what an object of a class with `__call__` calls.
+    for function in (method, getattr(type(method), "__call__", None)):  # noqa: B004 - it is looked at, not asked for.
+        if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+            return [f"{name} is an async function, which is called and not awaited: make it a plain one (def)"]
+        if inspect.isgeneratorfunction(function):
+            return [f"{name} is a generator function, so that a call runs nothing of it: take out its yield{instead}"]
+    return []
+
+
+def _wrong_state(hook: object) -> list[str]:
+    """Say what is wrong with the methods that save and restore a hook's state."""
+    here = {name: static for name in _STATE if (static := inspect.getattr_static(hook, name, None)) is not None}
+    problems = [problem for name in here for problem in _not_run(name, getattr(hook, name))]
+    if len(here) == 1:
+        (one,), (other,) = here, set(_STATE) - here.keys()
+        problems.append(f"{one} is there and {other} is not, so no state would be saved: add it, or remove {one}")
+    return problems
 
 
 def _wrong_arguments(stage: str, method: object) -> str | None:

@@ -6,11 +6,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from tenterhooks.closing import close_hooks, leave
 from tenterhooks.coordinator import Coordinator
-from tenterhooks.creators import ChiefSessionCreator, SessionCreator
+from tenterhooks.creators import ChiefSessionCreator, SessionCreator, graph_of
 from tenterhooks.errors import OutOfRangeError
 from tenterhooks.fetches import Feeds, Fetches
-from tenterhooks.graph import Graph, get_default_graph
+from tenterhooks.graph import Graph
 from tenterhooks.hooks import RunMetadata, SessionRunArgs, SessionRunContext
 from tenterhooks.merged_run import MergedRun
 from tenterhooks.ownership import claim, release
@@ -47,7 +48,8 @@ class HookedSession:
         stop_grace_period_secs: float,
         summary_dir: str | Path | None = None,
     ) -> None:
-        self._graph = _graph_of(creator, graph)
+        self._hooks = make_hooks(hooks)
+        self._graph = graph_of(creator, graph)
         self._creator = creator or ChiefSessionCreator(self._graph)
         self._stop_grace_period_secs = stop_grace_period_secs
         self._summary_dir = None if summary_dir is None else Path(summary_dir)
@@ -57,7 +59,6 @@ class HookedSession:
         self._completed_runs = 0
         self._closed = False
         self._thaw: Callable[[], object] | None = None
-        self._hooks = make_hooks(hooks)
         self._registry = HookRegistry(self._hooks, self._stops)
         claim(self._hooks, self)
         log_unused(adapter.hook for adapter in self._registry.adapters)
@@ -130,8 +131,12 @@ class HookedSession:
         return None if self._closed else self._raw
 
     def request_stop(self, reason: str | None = None) -> None:
-        """Ask the session to stop; `should_stop()` is true from now on."""
-        self._stops.request(reason, self._open_session().global_step)
+        """Ask the session to stop; `should_stop()` is true from now on.
+
+        This is the program's request, also from a signal handler in the midst of a run: it holds at once, and whatever
+        becomes of that run.
+        """
+        self._stops.request_by_program(reason, self._open_session().global_step)
 
     def should_stop(self) -> bool:
         """Whether the loop shall end: a hook or the program asked for it, a thread failed, or the session is closed."""
@@ -235,27 +240,20 @@ class HookedSession:
         return results
 
     def _close(self, exception: BaseException | None) -> None:
-        """Close everything, whatever fails; errors go onto the exception that ends the session, or are raised."""
+        """Close everything, whatever fails; see `leave` for what becomes of errors."""
         self._closed = True
         try:
             errors = self._close_hooks_and_threads(exception)
         finally:
             # Also where an interrupt came between.
             self._release()
-        if exception is not None:
-            for other in errors:
-                where = "; ".join(getattr(other, "__notes__", ()))
-                exception.add_note(f"while closing: {type(other).__name__}: {other} ({where})")
-        elif len(errors) == 1:
-            raise errors[0]
-        elif errors:
-            raise BaseExceptionGroup("several hooks failed at the end of the session", errors)
+        leave(exception, errors, self._coord.exception)
 
     def _close_hooks_and_threads(self, exception: BaseException | None) -> list[BaseException]:
         """Give each hook its closing stage and each thread its time, and give what they raised."""
-        errors = self._registry.close(exception)
-        self._coord.request_stop()
+        errors = close_hooks(self._registry, exception)
         try:
+            self._coord.request_stop()
             self._coord.join(stop_grace_period_secs=self._stop_grace_period_secs, ignore_live_threads=True)
         except BaseException as error:
             if error is not exception:
@@ -270,17 +268,3 @@ class HookedSession:
         if self._thaw is not None:
             self._thaw()
         release(self._hooks)
-
-
-def _graph_of(creator: SessionCreator | None, graph: Graph | None) -> Graph:
-    """The graph of a session: the creator's, the one that is given, or the default one."""
-    made: Graph | None = getattr(creator, "graph", None)
-    if made is not None and graph is not None and made is not graph:
-        raise ValueError("the session_creator has another graph than graph=; give just one of the two")
-    found = made or graph or get_default_graph()
-    if found is None:
-        raise ValueError(
-            "the session has no graph: pass graph=, or a session_creator with one, or open it within "
-            "`with graph.as_default():`"
-        )
-    return found

@@ -9,11 +9,13 @@ import functools
 import inspect
 import logging
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tenterhooks.errors import PluginError, nearest
+from tenterhooks.errors import PluginError, nearest, note
+from tenterhooks.graph import Graph
+from tenterhooks.hooks import SessionRunHook
 
 if TYPE_CHECKING:
     import importlib_metadata
@@ -64,7 +66,8 @@ class Plugin:
         """
         try:
             return self._entry_point.load()
-        except Exception as error:
+        # A module that ends the program where it lacks something is as broken as one that raises an error.
+        except (Exception, SystemExit) as error:
             raise PluginError(
                 f"plugin {self} cannot be imported from {self.target!r}: {type(error).__name__}: {error}; "
                 f"reinstall or remove it (pip install --force-reinstall {self.distribution})"
@@ -149,7 +152,7 @@ def make_hook(name: str, **options: Any) -> Any:
     try:
         hook = factory(**options)
     except Exception as error:
-        error.add_note(f"while making hook {plugin} with {options}")
+        note(error, f"while making hook {plugin} with {options}")
         raise
     with contextlib.suppress(TypeError):  # Not every object can be referred to weakly.
         _made[id(hook)] = weakref.ref(hook, functools.partial(_forget, id(hook))), plugin
@@ -160,11 +163,17 @@ def make_hooks(hooks: Iterable[object]) -> list[object]:
     """The hooks of a list in which some are given by their short names.
 
     Raises:
-        TypeError: It is one string.
+        TypeError: It is one string or one hook, or no list of hooks at all.
         PluginError: A named plugin is missing, claimed twice or broken, or needs options.
     """
     if isinstance(hooks, str):
         raise TypeError(f"hooks is a list of hooks and short names, not one string: pass [{hooks!r}]")
+    if isinstance(hooks, Graph):
+        raise TypeError(f"hooks is a list of hooks and short names, not {hooks!r}: pass the graph by name, graph=...")
+    if isinstance(hooks, Mapping):
+        raise TypeError("hooks is a list of hooks and short names, not a mapping: for options, make_hook(name, ...)")
+    if isinstance(hooks, SessionRunHook) or not isinstance(hooks, Iterable):
+        raise TypeError(f"hooks is a list of hooks and short names, not {hooks!r}: pass a list, as [hook] for one")
     return [make_hook(hook) if isinstance(hook, str) else hook for hook in hooks]
 
 

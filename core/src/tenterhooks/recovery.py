@@ -4,7 +4,7 @@ import logging
 import time
 from collections.abc import Callable
 
-from tenterhooks.errors import AbortedError, UnavailableError
+from tenterhooks.errors import AbortedError, UnavailableError, note
 
 __all__ = ["RECOVERABLE", "Recovery"]
 
@@ -49,12 +49,13 @@ class Recovery:
         self._failures.append(error)
         if len(self._failures) > self._max_recoveries:
             first, *later = self._failures
-            first.add_note(
+            note(
+                first,
                 f"given up after {self._max_recoveries} recoveries without getting past "
-                f"global step {self._furthest_step}"
+                f"global step {self._furthest_step}",
             )
             for failure in later:
-                first.add_note(f"then: {type(failure).__name__}: {failure}")
+                note(first, f"then: {type(failure).__name__}: {failure}")
             raise first
         pause = 0.0 if len(self._failures) == 1 else min(2.0 ** (len(self._failures) - 2), _LONGEST_PAUSE_SECS)
         _log.warning(

@@ -1,20 +1,16 @@
-"""All hooks of one session: their order and names, their stages called through pluggy, and their state."""
+"""All hooks of one session: their stages called, errors blamed on them, and their state."""
 
 import copy
 import dataclasses
 import logging
-from collections.abc import Iterable, Mapping, Sequence
-from types import ModuleType
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-import pluggy
-
-from tenterhooks import hookspecs
 from tenterhooks.adapters import Adapter
-from tenterhooks.errors import HookError, nearest
-from tenterhooks.hookspecs import PROJECT, STAGES
-from tenterhooks.implementations import Implementation, implementations
-from tenterhooks.plugins import plugin_of
+from tenterhooks.errors import HookError, note
+from tenterhooks.implementations import implementations
+from tenterhooks.names import titles
+from tenterhooks.registration import HookManager
 from tenterhooks.state import Stateful, capture
 from tenterhooks.stop import StopRequests
 
@@ -26,25 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["HookRegistry"]
 
 _log = logging.getLogger(__name__)
-
-
-class _Part:
-    """Some stages of an adapter: what is registered with pluggy, where place and order differ between them."""
-
-    def __init__(self, adapter: Adapter, functions: Mapping[str, Any], marks: Mapping[str, Any]) -> None:
-        self.adapter = adapter
-        self.marks = marks
-        vars(self).update(functions)
-
-
-class _Manager(pluggy.PluginManager):
-    """Finds the stages of adapters, and of the hooks themselves just what adapters do not stand before."""
-
-    def parse_hookimpl_opts(self, plugin: object, name: str) -> Any:
-        if isinstance(plugin, _Part):
-            return plugin.marks.get(name)
-        marks = super().parse_hookimpl_opts(plugin, name)
-        return marks if isinstance(marks, dict) and (marks.get("specname") or name) not in STAGES else None
 
 
 class HookRegistry:
@@ -66,67 +43,19 @@ class HookRegistry:
 
     def __init__(self, hooks: Iterable[object], stops: StopRequests) -> None:
         self.session: Session | None = None
-        self.manager = _Manager(PROJECT)
-        self.manager.add_hookspecs(hookspecs)
         self._stops = stops
         self._first_states: dict[str, Any] = {}
+        self._closing = False
+        self._errors_of_closing: list[BaseException] = []
         found = [(hook, implementations(hook)) for hook in hooks]
         for position, (hook, _) in enumerate(found):
             if any(hook is other for other, _ in found[:position]):
                 raise HookError(f"hook {hook!r} stands in the list of hooks twice; make two objects", hook)
         found.sort(key=lambda entry: bool(getattr(entry[0], "saves_state", False)))
-        titles = _titles([hook for hook, _ in found])
-        self.adapters: list[Adapter] = []
-        for (hook, stages), (name, title) in zip(found, titles, strict=True):
-            self.adapters.append(Adapter(hook, name, title, stages, stops))
-        self._register(dict(zip(self.adapters, [stages for _, stages in found], strict=True)))
-        self._before, self._after = self._direct("before_run"), self._direct("after_run")
-
-    def _register(self, stages: Mapping[Adapter, Mapping[str, Implementation]]) -> None:
-        added: list[object] = []
-        for adapter in self.adapters:
-            specifications = getattr(adapter.hook, "hookspecs", None)
-            if specifications is not None and not any(specifications is other for other in added):
-                self.manager.add_hookspecs(specifications)
-                added.append(specifications)
-        # pluggy calls what was registered last first, but what is marked `trylast` in the order of registration.
-        savers = [adapter for adapter in self.adapters if getattr(adapter.hook, "saves_state", False)]
-        others = [adapter for adapter in self.adapters if adapter not in savers]
-        for adapter in [*reversed(others), *savers]:
-            early = {stage: marks for stage, marks in adapter.marks.items() if not marks["trylast"]}
-            self._register_part(adapter, "", {stage: getattr(adapter, stage) for stage in early}, early)
-            self._register_part(adapter, " (wrappers)", adapter.wrappers, adapter.wrapper_marks)
-            if stages[adapter].keys() - set(STAGES):
-                self.manager.register(adapter.hook, f"{adapter.name} itself")
-        for adapter in self.adapters:
-            late = {stage: marks for stage, marks in adapter.marks.items() if marks["trylast"]}
-            self._register_part(adapter, " (trylast)", {stage: getattr(adapter, stage) for stage in late}, late)
-        for name, caller in ((name, getattr(self.manager.hook, name)) for name in vars(self.manager.hook)):
-            for implementation in () if caller.has_spec() else caller.get_hookimpls():
-                if not implementation.optionalhook:
-                    known = [n for n in vars(self.manager.hook) if getattr(self.manager.hook, n).has_spec()]
-                    raise HookError(
-                        f"{implementation.plugin!r} implements {name!r}, which no hook of this session specifies"
-                        f"{nearest(name, known)}; mark it @hookimpl(optionalhook=True) if that is fine",
-                        implementation.plugin,
-                    )
-
-    def _register_part(
-        self, adapter: Adapter, what: str, functions: Mapping[str, Any], marks: Mapping[str, Any]
-    ) -> None:
-        if functions:
-            self.manager.register(_Part(adapter, functions, marks), adapter.name + what)
-
-    def _direct(self, stage: str) -> list[tuple[Adapter, Any]] | None:
-        """The adapters in the order in which pluggy would call them, None where a wrapper is among them."""
-        order = []
-        for implementation in reversed(getattr(self.manager.hook, stage).get_hookimpls()):
-            assert isinstance(implementation.plugin, _Part)
-            if implementation.wrapper or implementation.hookwrapper:
-                return None
-            adapter = implementation.plugin.adapter
-            order.append((adapter, adapter.calls[stage]))
-        return order
+        named = zip(found, titles([hook for hook, _ in found]), strict=True)
+        self.adapters = [Adapter(hook, name, title, stages, stops) for (hook, stages), (name, title) in named]
+        self.manager = HookManager(dict(zip(self.adapters, [stages for _, stages in found], strict=True)))
+        self._before, self._after = self.manager.adapters_of("before_run"), self.manager.adapters_of("after_run")
 
     def call(self, stage: str, **arguments: object) -> None:
         """Call a stage for all hooks in order. The first error ends it, with a note that says whose it is."""
@@ -175,25 +104,30 @@ class HookRegistry:
         stops.current = None
 
     def close(self, exception: BaseException | None) -> list[BaseException]:
-        """Call `end`, or `on_exception`, of every hook that has begun, and give what they raised."""
+        """Call `end`, or `on_exception`, of every hook that has begun, and give what they raised.
+
+        Where an interrupt came between two of them it may be called again, and calls those that are left.
+        """
         stage = "end" if exception is None else "on_exception"
         arguments = {"session": self.session} | ({} if exception is None else {"exception": exception})
-        errors: list[BaseException] = []
-        try:
-            self.call(stage, **arguments)
-        except BaseException as error:
-            errors.append(error)
+        if not self._closing:
+            self._closing = True
+            try:
+                self.call(stage, **arguments)
+            except BaseException as error:
+                if error is not exception:
+                    self._errors_of_closing.append(error)
         for implementation in reversed(getattr(self.manager.hook, stage).get_hookimpls()):
-            # A wrapper that failed may have kept pluggy from calling some.
+            # A wrapper that failed, or an interrupt, may have kept pluggy from calling some.
             if not (implementation.wrapper or implementation.hookwrapper):
                 implementation.function(**arguments)
-        return errors + [error for adapter in self.adapters for error in adapter.errors]
+        return self._errors_of_closing + [error for adapter in self.adapters for error in adapter.errors]
 
     def blame(self, error: BaseException, stage: str) -> None:
         """Note on an error in which hook, stage and step it happened."""
         title = self._stops.current.title if self._stops.current else None
         step = "" if self.session is None else f", at global step {self.session.global_step}"
-        error.add_note(f"in {stage} of hook {title}{step}" if title else f"in {stage}{step}")
+        note(error, f"in {stage} of hook {title}{step}" if title else f"in {stage}{step}")
         self._stops.current = None
 
     def state_dict(self) -> dict[str, Any]:
@@ -204,7 +138,7 @@ class HookRegistry:
                 try:
                     states[adapter.name] = capture(adapter.hook.state_dict(), f"hooks/{adapter.name}")
                 except BaseException as error:
-                    error.add_note(f"in state_dict of hook {adapter.title}")
+                    note(error, f"in state_dict of hook {adapter.title}")
                     raise
         return states
 
@@ -260,40 +194,6 @@ class HookRegistry:
                 try:
                     hook.load_state_dict(copy.deepcopy(states.get(name, self._first_states[name])))
                 except BaseException as error:
-                    error.add_note(f"in load_state_dict of hook {title}")
+                    note(error, f"in load_state_dict of hook {title}")
                     raise
         return [name for name in stateful if name not in states], [name for name in states if name not in stateful]
-
-
-def _titles(hooks: Sequence[object]) -> list[tuple[str, str]]:
-    """The unique name of each hook, and its name with its distribution."""
-    used: set[str] = set()
-    result = []
-    for hook in hooks:
-        plugin = plugin_of(hook)
-        wanted = getattr(hook, "name", None) or (plugin.name if plugin else _own_name(hook))
-        if not isinstance(wanted, str):
-            raise HookError(f"the name of {hook!r} is a string, not {wanted!r}", hook)
-        name, number = wanted, 1
-        while name in used:
-            number += 1
-            name = f"{wanted}-{number}"
-        used.add(name)
-        if name != wanted:
-            _log.warning(
-                "several hooks are named %r; this one is called %r: "
-                "name them (hook.name = ...), since saved state goes by the name",
-                wanted,
-                name,
-            )
-        origin = (
-            f"{plugin.distribution} {plugin.version}"
-            if plugin
-            else f"{type(hook).__module__}.{type(hook).__qualname__}"
-        )
-        result.append((name, f"{name!r} ({origin})"))
-    return result
-
-
-def _own_name(hook: object) -> str:
-    return hook.__name__ if isinstance(hook, ModuleType) else type(hook).__name__

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from tenterhooks.computation import Computation
+from tenterhooks.default_graph import get_default_graph
 from tenterhooks.errors import UnknownNameError, nearest
 from tenterhooks.fetches import Feeds, Fetch, Fetches
-from tenterhooks.graph import Graph, get_default_graph
+from tenterhooks.graph import Graph
 from tenterhooks.hooks import RunMetadata
 from tenterhooks.nodes import Variable
 from tenterhooks.restore import Restored, restore
@@ -109,7 +110,10 @@ class Session:
         return self._stops.adopted
 
     def request_stop(self, reason: str | None = None) -> None:
-        """Ask the monitored session to stop: after the run under way, or before any where it was just created."""
+        """Ask the monitored session to stop: after the run under way, or before any where it was just created.
+
+        This is for hooks. The program asks the monitored session itself.
+        """
         self._stops.request(reason, self.global_step)
 
     def request_checkpoint(self) -> None:

@@ -56,8 +56,11 @@ def check_step_fn(step_fn: Callable[..., Any]) -> None:
     Raises:
         ValueError: It takes something else.
     """
-    parameters = list(inspect.signature(step_fn).parameters)
-    if parameters not in (["step_context"], ["self", "step_context"]):
+    parameters = inspect.signature(step_fn).parameters
+    named = [p.name for p in parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if len(parameters) != 1 or named != ["step_context"]:
         raise ValueError(
-            f"a step function has exactly one parameter, named step_context; {step_fn!r} has ({', '.join(parameters)})"
+            "a step function has exactly one parameter, named step_context; "
+            f"{step_fn!r} has ({', '.join(map(str, parameters.values()))})"
+            + (": pass the method of an object" if list(parameters) == ["self", "step_context"] else "")
         )

@@ -32,31 +32,42 @@ class StopRequest:
 class StopRequests:
     """All requests of one session. True when there is one.
 
-    Those that are made in a run, by its own thread, belong to the run: they are adopted when it has completed and
-    forgotten if it failed. All others hold at once.
+    Those that hooks make in a run, by its own thread, belong to the run: they are adopted when it has completed and
+    forgotten if it failed. All others hold at once, those of the program wherever it makes them: a signal may have come
+    while any hook was being called.
     """
 
-    __slots__ = ("_pending", "_thread", "adopted", "current")
+    __slots__ = ("_adopted", "_pending", "_thread", "current")
 
     def __init__(self) -> None:
-        self.adopted: tuple[StopRequest, ...] = ()
+        # A list that is only changed in place: a signal, or another thread, may add to it at any time.
+        self._adopted: list[StopRequest] = []
         # The hook that is being called, kept here so that a request and an error know whose they are.
         self.current: Adapter | None = None
         self._pending: list[StopRequest] | None = None
         self._thread = threading.get_ident()
 
     def __bool__(self) -> bool:
-        return bool(self.adopted or self._pending)
+        return bool(self._adopted or self._pending)
+
+    @property
+    def adopted(self) -> tuple[StopRequest, ...]:
+        """Those that hold."""
+        return tuple(self._adopted)
+
+    def request_by_program(self, reason: str | None, global_step: int) -> None:
+        """Note a request of the program, which holds at once and whatever becomes of the run under way."""
+        self._adopted.append(StopRequest(None, reason, global_step))
 
     def request(self, reason: str | None, global_step: int) -> None:
-        """Note a request."""
+        """Note a request that came through what hooks get."""
         own_thread = threading.get_ident() == self._thread
         hook = self.current.name if own_thread and self.current is not None else None
         request = StopRequest(hook, reason, global_step)
         if own_thread and self._pending is not None:
             self._pending.append(request)
         else:
-            self.adopted += (request,)
+            self._adopted.append(request)
 
     @property
     def in_run(self) -> bool:
@@ -71,7 +82,7 @@ class StopRequests:
     def adopt(self) -> None:
         """The run has completed: its requests hold from now on."""
         if self._pending:
-            self.adopted += tuple(self._pending)
+            self._adopted.extend(self._pending)
         self._pending = None
         self.current = None
 
@@ -83,4 +94,6 @@ class StopRequests:
     def forget_hooks(self) -> None:
         """The session is created anew: what hooks asked for is forgotten, what the program asked for is not."""
         self.forget_run()
-        self.adopted = tuple(request for request in self.adopted if request.hook is None)
+        for request in self.adopted:
+            if request.hook is not None:
+                self._adopted.remove(request)

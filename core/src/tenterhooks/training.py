@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 from tenterhooks.creators import ChiefSessionCreator, SessionCreator, WorkerSessionCreator
 from tenterhooks.graph import Graph
@@ -12,8 +11,15 @@ from tenterhooks.plugins import make_hook, make_hooks
 
 __all__ = ["MonitoredTrainingSession"]
 
-_DEFAULT_SAVE_SECS = 600.0
-_DEFAULT: Any = "every 600 s, unless the other period is given"
+
+class _Default(float):
+    """A period that holds where no other one is given, and reads so."""
+
+    def __repr__(self) -> str:
+        return f"{float(self)} unless save_checkpoint_steps is given"
+
+
+_SAVE_SECS = _Default(600.0)
 
 
 def MonitoredTrainingSession(  # noqa: N802 - TensorFlow's name.
@@ -23,7 +29,7 @@ def MonitoredTrainingSession(  # noqa: N802 - TensorFlow's name.
     checkpoint_dir: str | Path | None = None,
     hooks: Iterable[object] = (),
     chief_only_hooks: Iterable[object] = (),
-    save_checkpoint_secs: float | None = _DEFAULT,
+    save_checkpoint_secs: float | None = _SAVE_SECS,
     save_checkpoint_steps: int | None = None,
     save_summaries_steps: int | None = None,
     save_summaries_secs: float | None = None,
@@ -78,9 +84,9 @@ def MonitoredTrainingSession(  # noqa: N802 - TensorFlow's name.
                 make_hook("summary", save_steps=save_summaries_steps or None, save_secs=save_summaries_secs or None)
             )
         active = defaults + active
-        if save_checkpoint_secs is _DEFAULT:
+        if save_checkpoint_secs is _SAVE_SECS:
             saved = any(_saves_into(hook, checkpoint_dir) for hook in active)
-            save_checkpoint_secs = None if save_checkpoint_steps is not None or saved else _DEFAULT_SAVE_SECS
+            save_checkpoint_secs = None if save_checkpoint_steps is not None or saved else float(_SAVE_SECS)
         if checkpoint_dir is not None and (save_checkpoint_secs or save_checkpoint_steps):
             active.append(
                 make_hook(
