@@ -214,6 +214,57 @@ def test_a_hooks_request_in_a_run_bears_its_name_and_the_step(stage: str, step: 
         assert session.global_step == 1
 
 
+def in_another_thread(function: Callable[[], object]) -> None:
+    thread = threading.Thread(target=function)
+    thread.start()
+    thread.join(10)
+
+
+def test_a_run_is_made_and_is_the_last_if_another_thread_asked_since_the_loop_did() -> None:
+    with th.MonitoredSession(graph=graph_that_trains()) as session:
+        assert not session.should_stop()
+        in_another_thread(lambda: session.request_stop("enough"))
+        session.run("train")
+        with pytest.raises(RuntimeError, match="the program at global step 0: enough"):
+            session.run("train")
+        assert session.should_stop()
+
+
+def test_no_run_is_made_once_the_loop_was_told_what_another_thread_asked_for() -> None:
+    with th.MonitoredSession(graph=graph_that_trains()) as session:
+        in_another_thread(lambda: session.request_stop("enough"))
+        assert session.should_stop()
+        with pytest.raises(RuntimeError, match="the program at global step 0: enough"):
+            session.run("train")
+        assert session.global_step == 0
+
+
+def test_another_thread_that_asks_whether_to_stop_does_not_have_the_loop_told() -> None:
+    answers: list[bool] = []
+    with th.MonitoredSession(graph=graph_that_trains()) as session:
+        in_another_thread(lambda: session.request_stop("enough"))
+        in_another_thread(lambda: answers.append(session.should_stop()))
+        session.run("train")
+        assert session.global_step == 1
+    assert answers == [True]
+
+
+def test_no_run_is_made_after_the_programs_own_request() -> None:
+    with th.MonitoredSession(graph=graph_that_trains()) as session:
+        session.request_stop("enough")
+        with pytest.raises(RuntimeError, match="the program at global step 0: enough"):
+            session.run("train")
+
+
+def test_what_a_hook_asked_of_a_lost_session_does_not_refuse_the_runs_of_the_new_one() -> None:
+    stops = StopRequests()
+    stops.current = Adapter(object(), "nan", "nan", {}, stops)
+    stops.request("enough", 1)
+    assert stops.refuses
+    stops.forget_hooks()
+    assert not stops.refuses
+
+
 def test_a_hooks_request_at_creation_bears_its_name_and_holds_before_any_run() -> None:
     with th.MonitoredSession(graph=graph_that_trains(), hooks=[Stops("after_create_session", "session")]) as session:
         assert session.should_stop()

@@ -140,7 +140,7 @@ class HookedSession:
 
     def should_stop(self) -> bool:
         """Whether the loop shall end: a hook or the program asked for it, a thread failed, or the session is closed."""
-        return self._closed or bool(self._stops) or self._coord.should_stop()
+        return self._closed or self._stops.tell() or self._coord.should_stop()
 
     def run(
         self,
@@ -215,7 +215,7 @@ class HookedSession:
                 "a run of this session is under way: within a stage take the raw session (run_context.session.run), "
                 "and let one thread at a time run it"
             )
-        if self._stops.adopted:
+        if self._stops.refuses:
             raise RuntimeError(
                 "the session was asked to stop, so nothing can be run: ask should_stop() before each run; asked by "
                 + "; ".join(map(str, self._stops.adopted))

@@ -35,15 +35,20 @@ class StopRequests:
     Those that hooks make in a run, by its own thread, belong to the run: they are adopted when it has completed and
     forgotten if it failed. All others hold at once, those of the program wherever it makes them: a signal may have come
     while any hook was being called.
+
+    Attributes:
+        current: The hook that is being called, kept here so that a request and an error know whose they are.
+        refuses: Whether the loop can know that it is to stop, so that a further run is a mistake. It cannot where
+            another thread has asked since the loop did.
     """
 
-    __slots__ = ("_adopted", "_pending", "_thread", "current")
+    __slots__ = ("_adopted", "_pending", "_thread", "current", "refuses")
 
     def __init__(self) -> None:
         # A list that is only changed in place: a signal, or another thread, may add to it at any time.
         self._adopted: list[StopRequest] = []
-        # The hook that is being called, kept here so that a request and an error know whose they are.
         self.current: Adapter | None = None
+        self.refuses = False
         self._pending: list[StopRequest] | None = None
         self._thread = threading.get_ident()
 
@@ -58,6 +63,7 @@ class StopRequests:
     def request_by_program(self, reason: str | None, global_step: int) -> None:
         """Note a request of the program, which holds at once and whatever becomes of the run under way."""
         self._adopted.append(StopRequest(None, reason, global_step))
+        self.refuses |= threading.get_ident() == self._thread
 
     def request(self, reason: str | None, global_step: int) -> None:
         """Note a request that came through what hooks get."""
@@ -68,6 +74,12 @@ class StopRequests:
             self._pending.append(request)
         else:
             self._adopted.append(request)
+            self.refuses |= own_thread
+
+    def tell(self) -> bool:
+        """Tell the loop whether it is to stop."""
+        self.refuses |= bool(self._adopted) and threading.get_ident() == self._thread
+        return bool(self)
 
     @property
     def in_run(self) -> bool:
@@ -83,6 +95,7 @@ class StopRequests:
         """The run has completed: its requests hold from now on."""
         if self._pending:
             self._adopted.extend(self._pending)
+        self.refuses = bool(self._adopted)
         self._pending = None
         self.current = None
 
@@ -97,3 +110,4 @@ class StopRequests:
         for request in self.adopted:
             if request.hook is not None:
                 self._adopted.remove(request)
+        self.refuses &= bool(self._adopted)

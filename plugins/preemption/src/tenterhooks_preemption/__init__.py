@@ -1,0 +1,5 @@
+"""The hook `preemption`."""
+
+from tenterhooks_preemption.hook import PreemptionHook
+
+__all__ = ["PreemptionHook"]
