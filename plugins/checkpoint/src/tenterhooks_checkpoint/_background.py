@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tenterhooks import Checkpoint, Coordinator, Saver
+from tenterhooks.errors import note
 from tenterhooks_checkpoint._snapshot import Snapshot
 
 __all__ = ["BackgroundSaver"]
@@ -69,5 +70,5 @@ class BackgroundSaver:
         try:
             self._committed.append(self._saver.save(state, step=step, metrics=metrics))
         except BaseException as error:
-            error.add_note(f"in the save of global step {step}, beside the training")
+            note(error, f"in the save of global step {step}, beside the training")
             coord.request_stop(error)
