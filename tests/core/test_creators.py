@@ -54,7 +54,7 @@ class TestChief:
     def test_it_is_known_what_was_restored(self) -> None:
         session = th.ChiefSessionCreator(counting_graph(), saver=saver_at(3)).create_session()
         assert session.restored is not None
-        assert (session.restored.checkpoint, session.restored.global_step) == ("memory-0", 3)
+        assert (session.restored.checkpoint, session.restored.global_step) == (Path("memory-0"), 3)
 
     def test_what_hooks_had_saved_is_kept_for_them(self) -> None:
         session = th.ChiefSessionCreator(counting_graph(), saver=saver_at(3)).create_session()

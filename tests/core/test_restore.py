@@ -2,6 +2,9 @@
 
 import copy
 import dataclasses
+import logging
+import random
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,7 +36,12 @@ def test_a_session_says_what_it_was_restored_from() -> None:
     first = session_of(w=1)
     first.state.global_step = 3
     assert restored(session_of(w=0), first.state_dict()) == th.Restored(
-        checkpoint="runs/a/step-3", global_step=3, not_restored=(), not_used=(), wound_forward={}
+        checkpoint=Path("runs/a/step-3"),
+        global_step=3,
+        not_restored=(),
+        not_used=(),
+        wound_forward={},
+        not_exact=(),
     )
 
 
@@ -199,3 +207,136 @@ def test_a_session_that_runs_goes_back_to_what_it_saved() -> None:
     first = go_on()
     session.load_state_dict(copy.deepcopy(saved), checkpoint="runs/a/step-5")
     assert go_on() == first
+
+
+def test_a_source_that_others_disturbed_is_named_and_logged_as_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    def graph() -> th.Graph:
+        graph = th.Graph()
+        graph.variable("rng", lambda: np.random.default_rng(1))
+        graph.source("batch", lambda rng: (rng.random() for _ in range(100)))
+        graph.train_op(lambda rng, batch: rng.random(), name="train")
+        return graph
+
+    class Once:
+        def __init__(self, graph: th.Graph, saved: dict[str, Any]) -> None:
+            self.graph = graph
+            self._saved = saved
+
+        def create_session(self) -> th.Session:
+            session = th.Session(self.graph)
+            session.load_state_dict(self._saved, checkpoint="runs/a/step-3")
+            return session
+
+    first = th.Session(graph())
+    for _ in range(3):
+        first.run("train")
+    saved = copy.deepcopy(first.state_dict())
+    with caplog.at_level(logging.INFO, "tenterhooks"), th.MonitoredSession(Once(graph(), saved)) as session:
+        raw = session.raw_session()
+        assert raw is not None
+        assert raw.restored == th.Restored(
+            Path("runs/a/step-3"), 3, wound_forward={"batch": 3}, not_exact=("sources/batch",)
+        )
+    (record,) = [record for record in caplog.records if "restored from" in record.getMessage()]
+    assert record.levelno == logging.WARNING
+    assert (
+        "; sources/batch may give other items than it would have, since others draw from a random generator that it "
+        "draws from too: give it a generator of its own, or state_dict and load_state_dict"
+    ) in record.getMessage()
+
+
+@pytest.mark.parametrize(
+    ("saved", "wrong"),
+    [
+        ({}, "'global_step' is missing and 'variables' is missing and 'sources' is missing and 'hooks' is missing"),
+        ({"global_step": 3, "variables": {}, "sources": {}}, "'hooks' is missing"),
+        ({"global_step": 3, "variables": [], "sources": {}, "hooks": {}}, "'variables' is of another type"),
+        ({"global_step": "3", "variables": {}, "sources": {}, "hooks": {}}, "'global_step' is of another type"),
+    ],
+)
+def test_a_checkpoint_of_another_form_is_an_error_that_says_so(saved: dict[str, Any], wrong: str) -> None:
+    session = session_of(w=1)
+    with pytest.raises(th.CheckpointError) as caught:
+        session.load_state_dict(saved, checkpoint="runs/a/step-3")
+    assert str(caught.value) == (
+        f"the checkpoint {Path('runs/a/step-3')} is not of a session, nothing was restored: {wrong}; "
+        "use another checkpoint_dir"
+    )
+    assert session.restored is None
+
+
+def test_a_step_that_is_a_number_of_numpy_is_one() -> None:
+    session = session_of(w=1)
+    session.load_state_dict({**session.state_dict(), "global_step": np.int64(7)}, checkpoint="runs/a/step-7")
+    assert type(session.global_step) is int
+    assert session.global_step == 7
+
+
+def test_a_source_of_another_form_is_among_what_does_not_fit() -> None:
+    graph = th.Graph()
+    graph.variable("w", 1)
+    graph.source("batch", lambda: range(9))
+    session = th.Session(graph)
+    saved = {"global_step": 3, "variables": {"w": "x"}, "sources": {"batch": {"position": 3}}, "hooks": {}}
+    with pytest.raises(th.CheckpointError) as caught:
+        session.load_state_dict(saved, checkpoint="runs/a/step-3")
+    assert "  w: a int here, a str in the checkpoint\n" in str(caught.value)
+    assert "  sources/batch: no number of items in the checkpoint\n" in str(caught.value)
+
+
+def test_an_error_of_an_object_that_is_restored_names_the_variable() -> None:
+    class Bad:
+        def state_dict(self) -> dict[str, Any]:
+            return {"v": 1}
+
+        def load_state_dict(self, state: dict[str, Any]) -> None:
+            raise KeyError("version")
+
+    session = session_of(model=Bad)
+    with pytest.raises(KeyError, match="version") as caught:
+        session.load_state_dict(session.state_dict(), checkpoint="runs/a/step-3")
+    assert caught.value.__notes__ == [f"when variable 'model' was restored from {Path('runs/a/step-3')}"]
+
+
+def test_generators_of_all_kinds_and_complex_numbers_are_restored() -> None:
+    def session() -> th.Session:
+        return session_of(
+            rng=lambda: np.random.default_rng(1),
+            old=lambda: np.random.RandomState(1),
+            python=lambda: random.Random(1),
+            phase=1j,
+            table={1: "a", None: 2},
+        )
+
+    first = session()
+
+    def numbers(session: th.Session) -> list[Any]:
+        state = session.state
+        return [(state["rng"].random(), state["old"].normal(), state["python"].gauss(0, 1)) for _ in range(5)]
+
+    numbers(first)
+    first.state["phase"] *= 3
+    first.state["table"][7] = "b"
+    second = session()
+    restored(second, first.state_dict())
+    assert numbers(second) == numbers(first)
+    assert second.state["phase"] == 3j
+    assert type(second.state["phase"]) is complex
+    assert second.state["table"] == {1: "a", None: 2, 7: "b"}
+
+
+def test_the_modules_of_the_global_generators_may_be_variables() -> None:
+    before = random.getstate(), np.random.get_state()
+    try:
+        first = session_of(python=random, numpy=np.random)
+        random.random()
+        np.random.random()
+        saved = copy.deepcopy(first.state_dict())
+        numbers = random.random(), np.random.random()
+        random.seed(99)
+        np.random.seed(99)
+        restored(session_of(python=random, numpy=np.random), saved)
+        assert (random.random(), np.random.random()) == numbers
+    finally:
+        random.setstate(before[0])
+        np.random.set_state(before[1])

@@ -4,6 +4,7 @@ import logging
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -744,7 +745,7 @@ def test_a_session_continues_from_a_state_dict() -> None:
     second.run("train")
     assert second.state == {"w": 9}
     assert second.global_step == 2
-    assert second.restored == th.Restored("somewhere", 1)
+    assert second.restored == th.Restored(Path("somewhere"), 1)
 
 
 def test_what_hooks_had_saved_is_kept_for_them() -> None:

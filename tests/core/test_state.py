@@ -2,6 +2,7 @@
 
 import collections
 import copy
+import random
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as st_numpy
 
 import tenterhooks as th
+from tenterhooks.generators import get_state, same
 from tenterhooks.state import capture, load, mismatches
 
 
@@ -35,12 +37,15 @@ def problems(current: Any, saved: Any) -> list[str]:
     return list(mismatches(current, saved, "v"))
 
 
+RANDOM_STATE = "a RandomState of MT19937"
+
 plain = st.recursive(
     st.one_of(
         st.none(),
         st.booleans(),
         st.integers(),
         st.floats(allow_nan=False),
+        st.complex_numbers(allow_nan=False),
         st.text(),
         st.binary(),
         st_numpy.arrays(st.sampled_from(["f4", "i8", "?"]), st_numpy.array_shapes(min_dims=0, max_side=3)),
@@ -48,10 +53,19 @@ plain = st.recursive(
     lambda inner: st.one_of(
         st.lists(inner, max_size=3),
         st.lists(inner, max_size=3).map(tuple),
-        st.dictionaries(st.text(), inner, max_size=3),
+        st.dictionaries(st.one_of(st.text(), st.integers(), st.booleans(), st.none()), inner, max_size=3),
     ),
     max_leaves=10,
 )
+
+
+def in_python(value: Any) -> Any:
+    """A saved value with the complex numbers of Python in place of NumPy's."""
+    if isinstance(value, dict):
+        return {key: in_python(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(map(in_python, value))
+    return complex(value) if isinstance(value, complex) else value
 
 
 def scrambled(value: Any) -> Any:
@@ -66,7 +80,7 @@ def scrambled(value: Any) -> Any:
 @given(plain)
 def test_what_is_plain_is_saved_as_it_is_and_loaded_back(value: Any) -> None:
     saved = capture(value, "v")
-    assert repr(saved) == repr(value)
+    assert repr(in_python(saved)) == repr(value)
     current = scrambled(value)
     assert problems(current, saved) == []
     assert repr(load(current, saved)) == repr(value)
@@ -93,6 +107,29 @@ def test_what_is_saved_of_a_generator_does_not_move_on_with_it() -> None:
     assert repr(saved) == repr(before)
 
 
+@pytest.mark.parametrize("make", [np.random.RandomState, random.Random])
+def test_a_generator_of_another_kind_is_saved_as_its_state_too(make: Any) -> None:
+    saved = capture({"rng": make(3)}, "v")["rng"]
+    assert same(saved, get_state(make(3)))
+
+
+@pytest.mark.parametrize("module", [random, np.random])
+def test_a_module_of_a_global_generator_is_saved_as_the_state_of_that(module: Any) -> None:
+    assert same(capture(module, "v"), get_state(module))
+
+
+def test_a_complex_number_is_saved_as_one_of_numpy() -> None:
+    saved = capture([1 - 2j], "v")[0]
+    assert type(saved) is np.complex128
+    assert saved == 1 - 2j
+
+
+def test_the_keys_of_a_dict_are_saved_as_they_are() -> None:
+    value = {"a": 1, 2: 1, 0.5: 1, True: 1, b"b": 1, None: 1, np.int64(7): 1}
+    saved = capture(value, "v")
+    assert [(type(key), key) for key in saved] == [(type(key), key) for key in value]
+
+
 def test_an_object_is_saved_by_its_state_dict() -> None:
     assert capture({"c": Counter(3)}, "v") == {"c": {"value": 3}}
 
@@ -114,6 +151,9 @@ def test_a_stateful_object_is_told_by_its_two_methods() -> None:
         ({"a": [1, {2}]}, r"^v/a/1 is a builtins\.set, which cannot be saved"),
         ((lambda: 0,), r"^v/0 is a builtins\.function"),
         (Counter({"f": object()}), r"^v \(state_dict\)/value/f is a builtins\.object"),
+        ({"a": {(1, 2): 3}}, r"^v/a has the key \(1, 2\) of type tuple, which cannot be saved: use strings, numbers,"),
+        ([random.SystemRandom()], r"^v/0 is a random\.SystemRandom, whose numbers come from the operating system"),
+        (np, r"^v is a builtins\.module, which cannot be saved"),
         (np.array([object()]), r"^v is an array of Python objects \(object\), which cannot be saved without pickle"),
     ],
 )
@@ -153,9 +193,36 @@ def test_what_cannot_be_saved_is_an_error_that_says_where_it_is(value: Any, mess
         (
             np.random.default_rng(0),
             np.random.Generator(np.random.MT19937(0)).bit_generator.state,
-            "v: a generator of PCG64 here, MT19937 in the checkpoint",
+            "v: a generator of PCG64 here, a generator of MT19937 in the checkpoint",
         ),
         (np.random.default_rng(0), 3, "v: a generator of PCG64 here, a int in the checkpoint"),
+        (
+            np.random.Generator(np.random.MT19937(0)),
+            get_state(np.random.RandomState(0)),
+            "v: a generator of MT19937 here, a RandomState of MT19937 in the checkpoint",
+        ),
+        (
+            random.Random(0),
+            get_state(np.random.RandomState(0)),
+            "v: a random.Random here, a RandomState of MT19937 in the checkpoint",
+        ),
+        (random, None, "v: a random.Random here, a NoneType in the checkpoint"),
+        (
+            np.random.RandomState(0),
+            {**get_state(np.random.RandomState(0)), "state": {}},
+            f"v: {RANDOM_STATE} here, {RANDOM_STATE} with a broken state (KeyError: 'key') in the checkpoint",
+        ),
+        (
+            np.zeros((), "f4"),
+            np.float64(0),
+            "v: float32 of shape () here, float64 of shape () in the checkpoint",
+        ),
+        (
+            np.float32(0),
+            np.zeros(()),
+            "v: a float32 here, an array of float64 and shape () in the checkpoint",
+        ),
+        (np.zeros(1), np.float64(0), "v: an array here, a float64 in the checkpoint"),
         ({"c": Counter()}, {}, "v: the keys ['c'] here, [] in the checkpoint"),
         ([Counter()], [], "v: 1 entries here, 0 in the checkpoint"),
         (Moments(0, 0), (1, 2, 3), "v: 2 entries here, 3 in the checkpoint"),
@@ -176,6 +243,15 @@ def test_what_does_not_fit_is_said(current: Any, saved: Any, message: str) -> No
         (True, 1),
         (np.float32(0), 1.5),
         (0, np.float64(1)),
+        (0, np.complex128(1)),
+        (1j, 0.5),
+        (np.zeros(()), np.float64(1)),
+        (np.float64(1), np.zeros(())),
+        ({"a": 1j}, {"b": 2}),
+        (random.Random(0), get_state(random.Random(1))),
+        (random, get_state(random.Random(1))),
+        (np.random.RandomState(0), get_state(np.random.RandomState(1))),
+        (np.random, get_state(np.random.RandomState(1))),
         (None, 3),
         (None, np.zeros(2)),
         (3, None),
@@ -231,6 +307,105 @@ def test_a_generator_is_loaded_in_place() -> None:
     current, other = np.random.default_rng(0), np.random.default_rng(1)
     assert load(current, capture(other, "v")) is current
     assert current.random() == other.random()
+
+
+@pytest.mark.parametrize("make", [np.random.RandomState, random.Random])
+def test_a_generator_of_another_kind_is_loaded_in_place_too(make: Any) -> None:
+    current, other = make(0), make(1)
+    assert load(current, capture(other, "v")) is current
+    assert same(get_state(current), get_state(other))
+
+
+def test_a_module_of_a_global_generator_has_that_set() -> None:
+    before = random.getstate()
+    try:
+        current: dict[str, Any] = {"rng": random}
+        load(current, {"rng": get_state(random.Random(7))})
+        assert current["rng"] is random
+        assert random.random() == random.Random(7).random()
+    finally:
+        random.setstate(before)
+
+
+@pytest.mark.parametrize("current", [1j, 0.0, 0, [0j]])
+def test_a_complex_number_is_loaded_as_one_of_python(current: Any) -> None:
+    loaded = load(current, capture([2 + 1j] if isinstance(current, list) else 2 + 1j, "v"))
+    number = loaded[0] if isinstance(loaded, list) else loaded
+    assert type(number) is complex
+    assert number == 2 + 1j
+
+
+def test_a_complex_number_of_numpy_is_loaded_as_one() -> None:
+    assert type(load(np.complex128(0), capture(np.complex128(1j), "v"))) is np.complex128
+
+
+def test_the_bits_of_a_complex_number_that_is_not_finite_are_kept() -> None:
+    number = complex(float("nan"), -float("inf"))
+    assert repr(load(0j, capture(number, "v"))) == repr(number)
+
+
+def test_what_became_a_scalar_of_an_array_without_dimensions_is_a_scalar_again() -> None:
+    loaded = load(np.zeros(()), capture(np.float64(3), "v"))
+    assert type(loaded) is np.float64
+    assert loaded == 3
+
+
+def test_what_became_an_array_without_dimensions_is_one_again() -> None:
+    saved = np.full((), 3.0)
+    loaded = load(np.float64(0), saved)
+    assert type(loaded) is np.ndarray
+    assert loaded == 3
+    assert loaded is not saved
+
+
+ROWS = np.dtype([("x", "<f8"), ("n", ">i2"), ("s", "S3"), ("v", "<f4", (2,))])
+NAN = np.frombuffer(bytes.fromhex("010000000000f87f"), "<f8")
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.array([(1.5, 2, b"ab", (1, 2)), (np.nan, -2, b"abc", (3, np.inf))], ROWS),
+        np.array((1.5, 2, b"ab", (1, 2)), ROWS),
+        np.full((), 3.5),
+        np.zeros((0, 3)),
+        np.zeros(0, ROWS),
+        np.arange(6, dtype=">i4").reshape(2, 3),
+        np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+        np.arange(24.0).reshape(4, 6)[::-2, ::3],
+        np.array([NAN[0], -0.0, np.inf]),
+        NAN.byteswap().view(">f8"),
+        np.array(["2020-01-01", "NaT"], "M8[D]"),
+        np.array(["ä", "long"]),
+        np.array([b"x", b""]),
+        np.arange(3, dtype=np.float16),
+        np.array([1 + 2j, complex("nan")], np.complex64),
+        np.array([True, False]),
+        np.ndarray((2,), "V3", b"abcdef"),
+    ],
+    ids=lambda array: f"{array.dtype.str} {array.shape}",
+)
+@pytest.mark.parametrize("how", ["as it is", "fixed", "new"])
+def test_arrays_of_every_kind_come_back_equal(array: Any, how: str) -> None:
+    saved = copy.deepcopy(capture(array, "v"))
+    current: Any = None
+    if how != "new":
+        current = np.zeros_like(array)
+        assert problems(current, saved) == []
+        current.flags.writeable = how != "fixed"
+    loaded = load(current, saved)
+    assert (loaded is current) is (how == "as it is")
+    assert (loaded.dtype, loaded.shape) == (array.dtype, array.shape)
+    assert loaded.tobytes() == array.tobytes()
+
+
+def test_a_dict_of_other_keys_than_strings_is_loaded_in_place() -> None:
+    weights = np.zeros(1)
+    current: dict[Any, Any] = {3: weights, None: 1}
+    assert load(current, {3: np.ones(1), None: 5, 2.5: 7}) is current
+    assert current[3] is weights
+    assert weights.tolist() == [1]
+    assert list(current) == [3, None, 2.5]
 
 
 def test_an_object_is_loaded_in_place() -> None:
@@ -342,3 +517,12 @@ def test_a_mapping_that_cannot_be_written_is_replaced() -> None:
 
     assert problems(Fixed(), {"a": 2}) == []
     assert load(Fixed(), {"a": 2}) == {"a": 2}
+
+
+def test_a_key_that_python_does_not_print_is_captured_and_compared() -> None:
+    state = {10**5000: {"w": np.zeros(2)}}
+    assert capture(state, "v")[10**5000]["w"] is state[10**5000]["w"]
+    with pytest.raises(th.CheckpointError, match=r"^v/0x[0-9a-f]+ is a builtins\.set"):
+        capture({10**5000: set()}, "v")
+    (problem,) = mismatches(state, {10**5000: {"w": np.zeros(3)}}, "v")
+    assert problem.startswith("v/0x")

@@ -1,5 +1,6 @@
 """How variables begin, and how a value stays what it was while they change."""
 
+import random
 import time
 from typing import Any
 
@@ -41,6 +42,30 @@ def test_a_fresh_state_is_at_step_0() -> None:
     assert SessionState().global_step == 0
 
 
+def test_a_fresh_state_is_whole() -> None:
+    assert SessionState().torn is None
+
+
+def test_a_module_is_begun_as_itself() -> None:
+    graph = th.Graph()
+    graph.variable("rng", random)
+    assert initial_state(graph)["rng"] is random
+
+
+def test_a_state_becomes_what_another_is() -> None:
+    one, other = SessionState(), SessionState()
+    one.update(gone=1, w=2)
+    other.update(w=3, new=4)
+    one.global_step, other.global_step = 7, 5
+    one.updating, other.updating = "<TrainOp 'train'>", None
+    other.outlines["w"] = 0
+    one.take(other)
+    assert one == {"w": 3, "new": 4}
+    assert (one.global_step, one.torn, one.outlines) == (5, None, {"w": 0})
+    other["w"] = 9
+    assert one["w"] == 3
+
+
 def test_an_error_of_an_initial_value_names_the_variable() -> None:
     graph = th.Graph()
     graph.variable("w", lambda: 1 / 0)
@@ -76,6 +101,35 @@ def test_only_the_variables_that_the_run_reads_count() -> None:
     w = np.zeros(2)
     assert unchanging({"x": w}, [], {"w": w})["x"] is w
     assert unchanging({"x": w}, ["w"], {"w": w})["x"] is not w
+
+
+@pytest.mark.parametrize("module", [random, np.random])
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_module_is_kept_as_a_generator_that_gives_the_same_numbers(module: Any, nested: bool) -> None:
+    before = random.getstate(), np.random.get_state()
+    try:
+        value = {"rngs": [module]} if nested else module
+        kept = unchanging({"x": value}, ["v"], {"v": value})["x"]
+        numbers = [module.uniform(0, 1) for _ in range(3)]
+        generator = kept["rngs"][0] if nested else kept
+        assert generator is not module
+        assert [generator.uniform(0, 1) for _ in range(3)] == numbers
+    finally:
+        random.setstate(before[0])
+        np.random.set_state(before[1])
+
+
+@pytest.mark.parametrize("count", [1, 4, 5, 40])
+def test_of_many_values_just_those_are_copied_that_share_memory(count: int) -> None:
+    variables = {f"v{number}": np.full(3, float(number)) for number in range(count)}
+    values = {f"x{number}": np.full(3, float(number)) for number in range(count)}
+    views = {f"y{number}": variables[f"v{number}"][1:] for number in range(count)}
+    kept = unchanging({**values, **views}, variables, variables)
+    for array in variables.values():
+        np.add(array, 100, out=array)
+    for number in range(count):
+        assert kept[f"x{number}"] is values[f"x{number}"]
+        assert kept[f"y{number}"].tolist() == [number, number]
 
 
 @st.composite

@@ -4,12 +4,13 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tenterhooks.errors import UnknownNameError, nearest
+from tenterhooks.errors import OutOfRangeError, UnknownNameError, nearest
 from tenterhooks.fetches import Fetch, Fetches, compile_fetches
 from tenterhooks.graph import GLOBAL_STEP, Graph
 from tenterhooks.nodes import Node, Source, Tensor, TrainOp
 from tenterhooks.plan import Plan, make_plan
 from tenterhooks.sources import SourceReader
+from tenterhooks.updates import fits, refusals
 from tenterhooks.variables import SessionState, begin_missing, unchanging
 
 __all__ = ["Computation"]
@@ -37,6 +38,12 @@ class Computation:
         }
         self._plans: dict[Any, Plan] = {}
         self._fetches: dict[str | Node, Fetch] = {}
+
+    def work_on(self, state: SessionState) -> None:
+        """Take another object for the variables."""
+        self.state = state
+        for reader in self.readers.values():
+            reader.variables = state
 
     def compile(self, fetches: Fetches) -> Fetch:
         """Work out a structure of fetches."""
@@ -71,6 +78,9 @@ class Computation:
 
         Raises:
             OutOfRangeError: A source has no more items.
+            UnknownNameError: A training op returned a new value for what is no variable.
+            ValueError: A training op returned a new value that a checkpoint could not be restored with; something that
+                is needed is not fed.
         """
         plan = self._plan(tuple([fetch.names for fetch in fetches]), tuple(feeds))
         state = self.state
@@ -85,12 +95,23 @@ class Computation:
         if not plan.update:
             return values
         kept = unchanging({name: values[name] for name in plan.kept}, plan.variables, state)
-        for node in plan.update:
-            self._call((node,), values, node_seconds)
-            if isinstance(node, TrainOp) and isinstance(values[node.name], dict):
-                self._update(node, values, feeds)
+        torn, state.updating = state.updating, plan.updaters
+        node = plan.update[0]
+        try:
+            for node in plan.update:
+                self._call((node,), values, node_seconds)
+                if isinstance(node, TrainOp) and isinstance(values[node.name], dict):
+                    self._update(node, values, feeds)
+        except (OutOfRangeError, StopIteration):
+            # A training op that takes its input itself takes it before it updates anything.
+            state.updating = torn if node is plan.update[0] else repr(node)
+            raise
+        except BaseException:
+            state.updating = repr(node)
+            raise
         if plan.advance:
             state.global_step += 1
+        state.updating = None
         if GLOBAL_STEP not in feeds:
             values[GLOBAL_STEP] = state.global_step
         self._call(plan.after, values, node_seconds)
@@ -125,7 +146,20 @@ class Computation:
             raise UnknownNameError(
                 f"{node!r} returned new values for {unknown}, which are no variables{nearest(unknown[0], self.state)}"
             )
-        self.state.update(update)
+        state = self.state
+        problems: list[str] = []
+        for name, value in update.items():
+            known = state.outlines.get(name)
+            if value is not state[name] and not fits(known, value):
+                problems += refusals(known, value, name, repr(node))
+        if problems:
+            raise ValueError(
+                f"{node!r} returned new values that no checkpoint could be restored with, nothing was updated:\n  "
+                + "\n  ".join(problems)
+                + "\nbegin the variable with a value of the type and shape that it will have, or with None if these "
+                "change; a list may grow"
+            )
+        state.update(update)
         for name, value in update.items():
             if name in values and name not in feeds:
                 values[name] = value

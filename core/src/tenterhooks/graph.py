@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import ModuleType
 from typing import Any, ParamSpec, TypeVar, overload
 
 from tenterhooks.default_graph import AsDefault
@@ -72,12 +73,14 @@ class Graph:
 
         Args:
             name: Its name.
-            initial: A function that makes the value for a fresh session, or a value that is copied for each. A
-                function may name other variables by its parameters.
+            initial: A function that makes the value for a fresh session, or a value that is copied for each (but a
+                module, such as `random`, is itself). A function may name other variables by its parameters.
         """
         if callable(initial):
             inputs = parameter_names(initial, f"the initial value of {name!r}", unreadable=())
             return self._add(Variable(self, name, initial, inputs))
+        if isinstance(initial, ModuleType):
+            return self._add(Variable(self, name, lambda: initial, ()))
         return self._add(Variable(self, name, lambda: copy.deepcopy(initial), ()))
 
     def placeholder(self, name: str, default: Any = REQUIRED) -> Placeholder:

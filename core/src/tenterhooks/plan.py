@@ -22,9 +22,10 @@ class Plan:
         after: The functions after all training ops.
         advance: Whether the run adds one to the global step.
         kept: What is fetched of the time before the update, in a run that trains.
+        updaters: The training ops, for messages.
     """
 
-    __slots__ = ("advance", "after", "before", "defaults", "kept", "sources", "update", "variables")
+    __slots__ = ("advance", "after", "before", "defaults", "kept", "sources", "update", "updaters", "variables")
 
     def __init__(self) -> None:
         self.variables: list[str] = []
@@ -35,6 +36,7 @@ class Plan:
         self.after: list[Tensor[..., Any]] = []
         self.advance = False
         self.kept: tuple[str, ...] = ()
+        self.updaters = ""
 
 
 def make_plan(graph: Graph, fetched: Iterable[str], fed: Iterable[str]) -> Plan:
@@ -86,6 +88,7 @@ def make_plan(graph: Graph, fetched: Iterable[str], fed: Iterable[str]) -> Plan:
     plan.update, plan.after = order[: last + 1], order[last + 1 :]
     plan.advance = any(isinstance(node, TrainOp) and node.advance for node in plan.update)
     if plan.update:
+        plan.updaters = " and ".join(repr(node) for node in plan.update if isinstance(node, TrainOp))
         plan.kept = tuple(name for name in fetched if name not in late and name not in fed)
     return plan
 

@@ -153,6 +153,8 @@ class HookRegistry:
             session: The raw session.
             again: Whether it takes the place of another one.
         """
+        if again and self.session is not None:
+            session.take_place_of(self.session)
         self.session = session
         session.join(self, self._stops)
         restored = session.restored
@@ -168,6 +170,11 @@ class HookRegistry:
         lost = [
             *(f"{entry} is not in the checkpoint and begins anew" for entry in restored.not_restored),
             *(f"{entry} is in the checkpoint and nothing here takes it" for entry in restored.not_used),
+            *(
+                f"{entry} may give other items than it would have, since others draw from a random generator that it "
+                "draws from too: give it a generator of its own, or state_dict and load_state_dict"
+                for entry in restored.not_exact
+            ),
         ]
         told = [f"sources/{name} has no state_dict and was wound forward by {n} items" for name, n in wound.items()]
         _log.log(

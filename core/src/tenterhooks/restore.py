@@ -1,15 +1,28 @@
 """How a fresh session becomes the one that was saved, and what of it does not."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from tenterhooks import positions
 from tenterhooks.errors import CheckpointError
+from tenterhooks.generators import GLOBAL, generators_in, get_state, set_state
 from tenterhooks.sources import SourceReader
 from tenterhooks.state import load, mismatches
 from tenterhooks.variables import SessionState
 
 __all__ = ["Restored", "restore"]
+
+_FORM: Mapping[str, Any] = {
+    "global_step": (int, np.integer),
+    "variables": Mapping,
+    "sources": Mapping,
+    "hooks": Mapping,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,19 +36,24 @@ class Restored:
         not_used: What the checkpoint has and the session has not.
         wound_forward: Sources that could not restore their position and are begun anew, and by how many items they are
             wound forward.
+        not_exact: Those of them that may give other items than they would have, as "sources/batch": others draw from a
+            random generator that they draw from.
     """
 
-    checkpoint: str
+    checkpoint: Path
     global_step: int
     not_restored: tuple[str, ...] = ()
     not_used: tuple[str, ...] = ()
     wound_forward: Mapping[str, int] = field(default_factory=dict)
+    not_exact: tuple[str, ...] = ()
 
 
 def restore(
-    saved: Mapping[str, Any], variables: SessionState, readers: Mapping[str, SourceReader], checkpoint: str
+    saved: Mapping[str, Any], variables: SessionState, readers: Mapping[str, SourceReader], checkpoint: Path
 ) -> Restored:
     """Load a checkpoint into a session's variables and sources. Nothing is loaded where something does not fit.
+
+    The global random generators are left as they are, so that a restore beside a training does not change its numbers.
 
     Args:
         saved: What `Session.state_dict` gave.
@@ -44,31 +62,73 @@ def restore(
         checkpoint: Where it came from.
 
     Raises:
-        CheckpointError: Shapes, dtypes or types do not fit; the message names all that do not.
+        CheckpointError: Shapes, dtypes or types do not fit; the message names all that do not. Or it is no state of a
+            session at all.
     """
+    _check_form(saved, checkpoint)
     common = [name for name in variables if name in saved["variables"]]
+    read = {name: reader for name, reader in readers.items() if name in saved["sources"]}
     problems = [problem for name in common for problem in mismatches(variables[name], saved["variables"][name], name)]
+    problems += [problem for name in read for problem in positions.mismatches(name, variables, saved["sources"][name])]
     if problems:
         raise CheckpointError(
             f"the checkpoint {checkpoint} does not fit this graph, nothing was restored:\n  "
             + "\n  ".join(problems)
             + "\nuse the program that wrote it, or another checkpoint_dir"
         )
-    wound_forward = {}
-    for name, reader in readers.items():
-        if name in saved["sources"]:
-            items = reader.load_state_dict(saved["sources"][name])
-            if items is not None:
-                wound_forward[name] = items
+    left_with = dict(_saved_generators({name: variables[name] for name in common}, saved["variables"]))
+    with _global_generators_kept():
+        wound = {name: reader.load_state_dict(saved["sources"][name], left_with) for name, reader in read.items()}
     # After the sources, which use the generators to get where they were.
     for name in common:
-        variables[name] = load(variables[name], saved["variables"][name])
-    variables.global_step = saved["global_step"]
+        try:
+            variables[name] = load(variables[name], saved["variables"][name])
+        except BaseException as error:
+            error.add_note(f"when variable {name!r} was restored from {checkpoint}")
+            raise
+    variables.global_step = int(saved["global_step"])
+    variables.updating = None
     here = {"variables": variables, "sources": readers}
     return Restored(
         checkpoint=checkpoint,
         global_step=variables.global_step,
         not_restored=tuple(f"{kind}/{n}" for kind, names in here.items() for n in names if n not in saved[kind]),
         not_used=tuple(f"{kind}/{n}" for kind, names in here.items() for n in saved[kind] if n not in names),
-        wound_forward=wound_forward,
+        wound_forward={name: how.items for name, how in wound.items() if how is not None},
+        not_exact=tuple(f"sources/{name}" for name, how in wound.items() if how is not None and not how.exact),
     )
+
+
+def _check_form(saved: object, checkpoint: Path) -> None:
+    """Raise an error where something is no state of a session: what a saver gives may be of another program."""
+    known: Mapping[str, Any] = saved if isinstance(saved, Mapping) else {}
+    wrong = [name for name, kind in _FORM.items() if not isinstance(known.get(name), kind)]
+    if wrong:
+        raise CheckpointError(
+            f"the checkpoint {checkpoint} is not of a session, nothing was restored: "
+            + " and ".join(f"{name!r} {'is missing' if name not in known else 'is of another type'}" for name in wrong)
+            + "; use another checkpoint_dir"
+        )
+
+
+def _saved_generators(variables: Mapping[str, Any], saved: Any) -> Iterator[tuple[str, Any]]:
+    """What a checkpoint says of the generators among the variables, by their places."""
+    for keys, _ in generators_in(variables):
+        entry = saved
+        try:
+            for key in keys:
+                entry = entry[key]
+        except (LookupError, TypeError):
+            # It lies in an object that saves itself in a form of its own.
+            continue
+        yield "/".join(map(str, keys)), entry
+
+
+@contextmanager
+def _global_generators_kept() -> Iterator[None]:
+    before = {name: get_state(generator) for name, generator in GLOBAL.items()}
+    try:
+        yield
+    finally:
+        for name, state in before.items():
+            set_state(GLOBAL[name], state)

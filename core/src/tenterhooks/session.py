@@ -83,6 +83,12 @@ class Session:
         self._registry = registry
         self._stops = stops
 
+    def take_place_of(self, lost: "Session") -> None:
+        """Give the variables to the state of a session that was lost: who works on that goes on with this session's."""
+        lost.state.take(self.state)
+        self.state = lost.state
+        self._computation.work_on(lost.state)
+
     @property
     def closed(self) -> bool:
         """Whether the session is closed."""
@@ -92,6 +98,14 @@ class Session:
     def global_step(self) -> int:
         """The number of training runs so far."""
         return self.state.global_step
+
+    @property
+    def torn(self) -> str | None:
+        """What left the variables half updated: an error or an interrupt within a training op; None if nothing did.
+
+        Such a state belongs into no checkpoint. A run that trains to its end, or a restore, makes it whole again.
+        """
+        return self.state.torn
 
     @property
     def hook(self) -> Any:
@@ -202,7 +216,8 @@ class Session:
             checkpoint: Where it came from, for `restored` and for messages.
 
         Raises:
-            CheckpointError: Shapes, dtypes or types do not fit; the message names all that do not.
+            CheckpointError: Shapes, dtypes or types do not fit, and the message names all that do not; or it is no
+                state of a session at all.
         """
-        self.restored = restore(state, self.state, self._computation.readers, str(checkpoint))
+        self.restored = restore(state, self.state, self._computation.readers, Path(checkpoint))
         self.hook_states = dict(state["hooks"])

@@ -4,10 +4,10 @@ import copy
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
-
 from tenterhooks.errors import CheckpointError, OutOfRangeError
+from tenterhooks.generators import GLOBAL, all_states, same, set_all
 from tenterhooks.nodes import Source
+from tenterhooks.positions import Wound, is_exact
 from tenterhooks.state import Stateful, capture
 
 __all__ = ["SourceReader"]
@@ -27,8 +27,10 @@ class SourceReader:
 
     __slots__ = (
         "_begun_with",
+        "_failure",
         "_iterator",
         "_last",
+        "_late",
         "_looked_with",
         "_next",
         "_origin",
@@ -47,19 +49,26 @@ class SourceReader:
         self.drawn = 0
         self._iterator: Iterator[Any] | None = None
         self._origin: Stateful | None = None
+        # What the source raised at last, as a text: the error itself would keep the frames of its traceback.
+        self._failure: str | None = None
         self._begun_with: dict[str, Any] = {}
         self._last: Any = _NOTHING
         self._next: Any = _NOTHING
         # The position and the generators before an item that was looked at and not yet drawn.
         self._position: Any = _NOTHING
         self._looked_with: dict[str, Any] = {}
+        # Whether some global generators are to be looked at with the next item.
+        self._late = False
 
     def draw(self) -> Any:
         """The next item.
 
         Raises:
             OutOfRangeError: There is none.
+            RuntimeError: There is none since the source failed before.
         """
+        if self._late:
+            self._look_at_late_ones()
         if self._next is not _NOTHING:
             item, self._next, self._position = self._next, _NOTHING, _NOTHING
         else:
@@ -78,29 +87,48 @@ class SourceReader:
             return self._last
         if self._next is _NOTHING:
             self._begin()
+            if self._late:
+                self._look_at_late_ones()
             position = None if self._origin is None else copy.deepcopy(self._origin.state_dict())
-            looked_with = self._generators()
+            looked_with = all_states(self.variables)
             self._next = self._advance()
             self._position, self._looked_with = position, looked_with
         return self._next
 
     def state_dict(self) -> dict[str, Any]:
         """Where the session stands: for `load_state_dict` of a reader of the same source."""
-        state: dict[str, Any] = {"drawn": self.drawn, "begun_with": self._begun_with}
+        moved = {
+            name: left
+            for name, left in all_states({}).items()
+            if name in self._begun_with and not same(left, self._begun_with[name])
+        }
+
+        def told(states: Mapping[str, Any]) -> dict[str, Any]:
+            # What nobody has drawn from since, the source has not drawn from either.
+            return {name: state for name, state in states.items() if name not in GLOBAL or name in moved}
+
+        state: dict[str, Any] = {"drawn": self.drawn, "begun_with": told(self._begun_with)}
+        if moved:
+            # A checkpoint says it nowhere else; of the generators among the variables it does.
+            state["left_with"] = moved
         if self._origin is not None:
             position = self._origin.state_dict() if self._position is _NOTHING else self._position
             state["position"] = capture(position, f"sources/{self.source.name} (state_dict)")
         if self._next is not _NOTHING:
-            state["looked_with"] = self._looked_with
+            state["looked_with"] = told(self._looked_with)
         return state
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> int | None:
+    def load_state_dict(self, state: Mapping[str, Any], left_with: Mapping[str, Any] | None = None) -> Wound | None:
         """Go to where the state was taken.
 
-        The random generators among the variables are changed: restore them afterwards.
+        The random generators among the variables, and the global ones, are changed: restore them afterwards.
+
+        Args:
+            state: What `state_dict` gave, and for which `positions.mismatches` says nothing.
+            left_with: The states of the generators among the variables at the time of the checkpoint, by their places.
 
         Returns:
-            None where the source restored its position itself; else the number of items by which it was wound forward.
+            None where the source restored its position itself, or had given no item; else how it was wound forward.
 
         Raises:
             CheckpointError: The source ended before.
@@ -110,20 +138,30 @@ class SourceReader:
         looked = "looked_with" in state
         if not (drawn or looked or "position" in state):
             return None
-        self._set_generators(state["begun_with"])
+        begun_with = state["begun_with"]
+        set_all(self.variables, begun_with)
         self._begin(state.get("position", _NOTHING))
         itself = self._origin is not None and "position" in state
+        exact = True
         if itself:
             self.drawn = drawn
         else:
-            self._wind_forward(drawn)
+            left = begun_with | dict(left_with or {}) | state.get("left_with", {})
+            exact = self._wind_forward(drawn, begun_with, left | state.get("looked_with", {}))
         if looked:
             # An item that was looked at has moved the generators, and is the next one.
-            self._set_generators(state["looked_with"])
+            set_all(self.variables, state["looked_with"])
+            self._last = _NOTHING
             self.look()
-        return None if itself else drawn or None
+        # The source has not drawn from them so far: as it finds them from now on is as if it were begun with them.
+        for name in GLOBAL.keys() - begun_with.keys():
+            del self._begun_with[name]
+            self._late = True
+        return Wound(drawn, exact) if drawn and not itself else None
 
-    def _wind_forward(self, drawn: int) -> None:
+    def _wind_forward(self, drawn: int, begun_with: Mapping[str, Any], left_with: Mapping[str, Any]) -> bool:
+        """Draw so many items, and say whether the generators came to where they were left."""
+        first: dict[str, Any] = {}
         while self.drawn < drawn:
             try:
                 self.draw()
@@ -132,49 +170,56 @@ class SourceReader:
                     f"source {self.source.name!r} has {self.drawn} items, but the checkpoint was saved after {drawn}: "
                     "resume with the same input, or give it state_dict and load_state_dict"
                 ) from error
+            if self.drawn == 1:
+                first = all_states(self.variables)
+        return is_exact(self._begun_with, first, all_states(self.variables), begun_with, left_with)
 
-    def _generators(self) -> dict[str, Any]:
-        """The states of all random generators among the variables."""
-        return {path: dict(generator.bit_generator.state) for path, generator in _generators_in(self.variables, "")}
-
-    def _set_generators(self, states: Mapping[str, Any]) -> None:
-        for path, generator in _generators_in(self.variables, ""):
-            if path in states:
-                generator.bit_generator.state = states[path]
+    def _look_at_late_ones(self) -> None:
+        self._begun_with = all_states({}) | self._begun_with
+        self._late = False
 
     def _begin(self, position: Any = _NOTHING) -> None:
         if self._iterator is not None:
             return
-        self._begun_with = self._generators()
-        iterable = self.source.factory(*[self.variables[name] for name in self.source.inputs])
-        if isinstance(iterable, Stateful):
-            # The iterable's own position comes before its iteration, an iterator's after.
-            self._origin = iterable
-            if position is not _NOTHING:
-                iterable.load_state_dict(position)
-        iterator = iter(iterable)
-        if self._origin is None and isinstance(iterator, Stateful):
-            self._origin = iterator
-            if position is not _NOTHING:
-                iterator.load_state_dict(position)
-        self._iterator = iterator
+        begun_with = all_states(self.variables)
+        try:
+            iterable = self.source.factory(*[self.variables[name] for name in self.source.inputs])
+            origin: Stateful | None = None
+            if isinstance(iterable, Stateful):
+                # The iterable's own position comes before its iteration, an iterator's after.
+                origin = iterable
+                if position is not _NOTHING:
+                    iterable.load_state_dict(position)
+            iterator = iter(iterable)
+            if origin is None and isinstance(iterator, Stateful):
+                origin = iterator
+                if position is not _NOTHING:
+                    iterator.load_state_dict(position)
+        except StopIteration as error:
+            # It would pass for the end of the input.
+            raise RuntimeError(f"{self.source!r} raised StopIteration when it was begun") from error
+        except BaseException as error:
+            error.add_note(f"when {self.source!r} was begun")
+            raise
+        self._begun_with, self._origin, self._iterator = begun_with, origin, iterator
 
     def _advance(self) -> Any:
         self._begin()
         assert self._iterator is not None
         try:
-            return next(self._iterator)
+            item = next(self._iterator)
         except StopIteration:
+            if self._failure is not None:
+                raise RuntimeError(
+                    f"source {self.source.name!r} failed earlier: {self._failure}; it has given nothing since, as a "
+                    "generator function ends with its first error. This is not the end of the input: open a new "
+                    "session, or make it an iterator that can go on after an error"
+                ) from None
             raise OutOfRangeError(f"source {self.source.name!r} has no more items after {self.drawn}") from None
-
-
-def _generators_in(value: Any, path: str) -> Iterator[tuple[str, np.random.Generator]]:
-    """All generators in a structure, each with its place."""
-    if isinstance(value, np.random.Generator):
-        yield path, value
-    elif isinstance(value, Mapping):
-        for key, entry in value.items():
-            yield from _generators_in(entry, f"{path}/{key}" if path else str(key))
-    elif isinstance(value, list | tuple):
-        for index, entry in enumerate(value):
-            yield from _generators_in(entry, f"{path}/{index}")
+        except BaseException as error:
+            if not isinstance(error, OutOfRangeError):
+                self._failure = f"{type(error).__name__}: {error}"
+            error.add_note(f"in {self.source!r}, after {self.drawn} items")
+            raise
+        self._failure = None
+        return item

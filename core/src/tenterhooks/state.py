@@ -1,17 +1,19 @@
 """What a checkpoint holds, how it is taken from the objects of a session, and how it is loaded back into them.
 
-Arrays, numbers, strings, bytes, None, and nested dicts, lists and tuples of them are saved as they are; NumPy
-generators as the state of their bit generator; an object with `state_dict` and `load_state_dict` by what these give
-and take. Restoring loads into the objects that exist, so references to an array, a generator or an object stay good.
+Arrays, numbers, strings, bytes, None, and nested dicts, lists and tuples of them are saved as they are; random
+generators as their state; an object with `state_dict` and `load_state_dict` by what these give and take. Restoring
+loads into the objects that exist, so references to an array, a generator or an object stay good.
 """
 
 import copy
+import random
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from tenterhooks.errors import CheckpointError
+from tenterhooks.generators import get_state, is_generator, kind, misfit, set_state
 
 __all__ = ["Stateful", "capture", "load", "mismatches"]
 
@@ -52,70 +54,97 @@ def capture(value: Any, path: str) -> Any:
         return value
     if isinstance(value, _PLAIN):
         return value
-    if isinstance(value, np.random.Generator):
-        return dict(value.bit_generator.state)
+    if isinstance(value, complex):
+        return np.complex128(value)
+    if is_generator(value):
+        return get_state(value)
     if isinstance(value, Stateful):
         return capture(value.state_dict(), f"{path} (state_dict)")
     if isinstance(value, Mapping):
-        return {key: capture(entry, f"{path}/{key}") for key, entry in value.items()}
+        for key in value:
+            if not isinstance(key, _PLAIN):
+                raise CheckpointError(
+                    f"{path} has the key {key!r} of type {type(key).__qualname__}, which cannot be saved: use strings, "
+                    "numbers, bytes or None as keys"
+                )
+        return {key: capture(entry, _below(path, key)) for key, entry in value.items()}
     if isinstance(value, tuple):
         return tuple(capture(entry, f"{path}/{index}") for index, entry in enumerate(value))
     if isinstance(value, list):
         return [capture(entry, f"{path}/{index}") for index, entry in enumerate(value)]
+    if isinstance(value, random.SystemRandom):
+        raise CheckpointError(
+            f"{path} is a random.SystemRandom, whose numbers come from the operating system and cannot be resumed: use "
+            "random.Random(seed)"
+        )
     raise CheckpointError(
         f"{path} is a {type(value).__module__}.{type(value).__qualname__}, which cannot be saved: use arrays, numbers, "
-        "strings, dicts, lists and tuples of them, NumPy generators, or an object with state_dict and load_state_dict"
+        "strings, dicts, lists and tuples of them, random generators, or an object with state_dict and load_state_dict"
     )
 
 
-def mismatches(current: Any, saved: Any, path: str) -> Iterator[str]:
-    """Say what of a saved value does not fit the object that it shall be loaded into; nothing where it fits."""
+def _below(path: str, key: Any) -> str:
+    # Python converts a limited number of digits.
+    return f"{path}/{key:#x}" if type(key) is int and key.bit_length() > 1000 else f"{path}/{key}"
+
+
+def mismatches(current: Any, saved: Any, path: str, there: str = "in the checkpoint") -> Iterator[str]:
+    """Say what of a saved value does not fit the object that it shall be loaded into; nothing where it fits.
+
+    Args:
+        current: The object.
+        saved: What `capture` gave.
+        path: Where the object stands.
+        there: Where the saved value stands.
+    """
     if isinstance(current, np.ndarray):
-        if not isinstance(saved, np.ndarray):
-            yield f"{path}: an array here, {_kind(saved)} in the checkpoint"
+        # What NumPy computes from an array without dimensions is a scalar.
+        if not isinstance(saved, np.ndarray) and not (isinstance(saved, np.generic) and current.shape == ()):
+            yield f"{path}: an array here, {_kind(saved)} {there}"
         elif current.shape != saved.shape or current.dtype != saved.dtype:
             yield (
-                f"{path}: {current.dtype} of shape {current.shape} here, "
-                f"{saved.dtype} of shape {saved.shape} in the checkpoint"
+                f"{path}: {current.dtype} of shape {current.shape} here, {saved.dtype} of shape {saved.shape} {there}"
             )
-    elif isinstance(current, np.random.Generator):
-        name = type(current.bit_generator).__name__
-        if not isinstance(saved, dict) or saved.get("bit_generator") != name:
-            there = saved.get("bit_generator") if isinstance(saved, dict) else _kind(saved)
-            yield f"{path}: a generator of {name} here, {there} in the checkpoint"
+    elif is_generator(current):
+        fault = misfit(current, saved)
+        if fault is not None:
+            yield f"{path}: {kind(current)} here, {fault} {there}"
     elif isinstance(current, Stateful):
         return
     elif isinstance(current, Mapping):
         if not isinstance(saved, dict):
-            yield f"{path}: a dict here, {_kind(saved)} in the checkpoint"
+            yield f"{path}: a dict here, {_kind(saved)} {there}"
         elif current.keys() != saved.keys() and _holds_objects(current):
-            yield f"{path}: the keys {sorted(map(str, current))} here, {sorted(map(str, saved))} in the checkpoint"
+            yield f"{path}: the keys {sorted(map(str, current))} here, {sorted(map(str, saved))} {there}"
         else:
             for key, entry in current.items():
                 if key in saved:
-                    yield from mismatches(entry, saved[key], f"{path}/{key}")
+                    yield from mismatches(entry, saved[key], _below(path, key), there)
     elif isinstance(current, list | tuple):
         # What is saved of a named tuple is a plain one.
         if not isinstance(saved, tuple if isinstance(current, tuple) else list):
-            yield f"{path}: a {type(current).__name__} here, {_kind(saved)} in the checkpoint"
+            yield f"{path}: a {type(current).__name__} here, {_kind(saved)} {there}"
         elif len(current) == len(saved):
             for index, entry in enumerate(current):
-                yield from mismatches(entry, saved[index], f"{path}/{index}")
+                yield from mismatches(entry, saved[index], f"{path}/{index}", there)
         elif _holds_objects(current) or hasattr(current, "_make"):
-            yield f"{path}: {len(current)} entries here, {len(saved)} in the checkpoint"
+            yield f"{path}: {len(current)} entries here, {len(saved)} {there}"
+    elif isinstance(current, np.generic) and isinstance(saved, np.ndarray) and saved.shape == ():
+        if current.dtype != saved.dtype:
+            yield f"{path}: {_kind(current)} here, {_kind(saved)} {there}"
     elif current is not None and saved is not None and _family(current) is not _family(saved):
-        yield f"{path}: {_kind(current)} here, {_kind(saved)} in the checkpoint"
+        yield f"{path}: {_kind(current)} here, {_kind(saved)} {there}"
 
 
 def load(current: Any, saved: Any) -> Any:
     """Load a saved value that fits, and give what stands for it from now on: the same object where it can take it."""
     if isinstance(current, np.ndarray):
-        if not current.flags.writeable:
+        if not current.flags.writeable or not isinstance(saved, np.ndarray):
             return copy.deepcopy(saved)
         current[...] = saved
         return current
-    if isinstance(current, np.random.Generator):
-        current.bit_generator.state = saved
+    if is_generator(current):
+        set_state(current, saved)
         return current
     if isinstance(current, Stateful):
         current.load_state_dict(saved)
@@ -129,6 +158,12 @@ def load(current: Any, saved: Any) -> Any:
         return current
     if isinstance(current, list | tuple) and len(current) == len(saved):
         parts = [load(entry, part) for entry, part in zip(current, saved, strict=True)]
+    elif (
+        isinstance(saved, complex)
+        and isinstance(current, int | float | complex)
+        and not isinstance(current, np.generic)
+    ):
+        return complex(saved)
     else:
         parts = copy.deepcopy(saved)
     if isinstance(current, list):
@@ -145,7 +180,7 @@ def _holds_objects(value: Any) -> bool:
         return any(_holds_objects(entry) for entry in value.values())
     if isinstance(value, list | tuple):
         return any(_holds_objects(entry) for entry in value)
-    return not isinstance(value, (np.ndarray, *_PLAIN))
+    return not isinstance(value, (np.ndarray, complex, *_PLAIN))
 
 
 def _family(value: Any) -> type:
@@ -153,7 +188,7 @@ def _family(value: Any) -> type:
     for family in (str, bytes):
         if isinstance(value, family):
             return family
-    return float if isinstance(value, bool | int | float | np.generic) else type(value)
+    return float if isinstance(value, bool | int | float | complex | np.generic) else type(value)
 
 
 def _kind(value: Any) -> str:

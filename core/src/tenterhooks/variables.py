@@ -1,20 +1,20 @@
 """The variables of a session: how they begin, and how a value fetched before their update stays what it was."""
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from tenterhooks.generators import copied, generators_in
 from tenterhooks.graph import Graph
 from tenterhooks.nodes import Variable
 from tenterhooks.order import in_order
+from tenterhooks.sharing import CONSTANT, Parts
+from tenterhooks.updates import outline
 
 __all__ = ["SessionState", "begin_missing", "initial_state", "unchanging"]
-
-_CONSTANT = (int, float, complex, str, bytes, np.generic, type(None))
-# What shows all that lies in it, or holds no arrays.
-_TRANSPARENT = (np.ndarray, np.random.Generator, Mapping, list, tuple, set, frozenset, bytearray)
 
 
 class SessionState(dict[str, Any]):
@@ -22,13 +22,36 @@ class SessionState(dict[str, Any]):
 
     Attributes:
         global_step: The number of training runs so far.
+        outlines: Of each variable, what its fresh value tells of what a checkpoint of it has to fit.
+        updating: The training ops of a run that has begun to update variables and has not completed; None otherwise.
     """
 
-    __slots__ = ("global_step",)
+    __slots__ = ("global_step", "outlines", "updating")
 
     def __init__(self) -> None:
         super().__init__()
         self.global_step = 0
+        self.outlines: dict[str, Any] = {}
+        self.updating: str | None = None
+
+    @property
+    def torn(self) -> str | None:
+        """What left the variables half updated: an error or an interrupt within a training op; None if nothing did.
+
+        A run that trains to its end, or a restore, makes them whole again.
+        """
+        if self.updating is None:
+            return None
+        return f"the update by {self.updating} was not completed, at global step {self.global_step}"
+
+    def take(self, other: "SessionState") -> None:
+        """Become what another state is: the same variables, and the same step."""
+        for name in [name for name in self if name not in other]:
+            del self[name]
+        self.update(other)
+        self.global_step = other.global_step
+        self.outlines = other.outlines
+        self.updating = other.updating
 
 
 def initial_state(graph: Graph) -> SessionState:
@@ -50,6 +73,7 @@ def begin_missing(graph: Graph, state: SessionState) -> None:
         except Exception as error:
             error.add_note(f"in the initial value of {variable!r}")
             raise
+        state.outlines[name] = outline(state[name])
 
 
 def unchanging(values: Mapping[str, Any], names: Iterable[str], variables: Mapping[str, Any]) -> dict[str, Any]:
@@ -61,29 +85,24 @@ def unchanging(values: Mapping[str, Any], names: Iterable[str], variables: Mappi
         variables: All variables.
     """
     kept = dict(values)
-    changing = {name: value for name, value in values.items() if not isinstance(value, _CONSTANT)}
+    changing = {name: value for name, value in values.items() if not isinstance(value, CONSTANT)}
     if changing:
-        parts = [part for name in names for part in _parts(variables[name])]
+        parts = Parts(variables[name] for name in names)
         kept.update({name: _unchanging(value, parts) for name, value in changing.items()})
     return kept
 
 
-def _unchanging(value: Any, parts: list[Any]) -> Any:
-    if isinstance(value, _CONSTANT):
+def _unchanging(value: Any, parts: Parts) -> Any:
+    if isinstance(value, CONSTANT):
         return value
     if isinstance(value, np.ndarray):
-        # An object's own arrays cannot be seen from outside.
-        shared = any(
-            np.may_share_memory(value, part) if isinstance(part, np.ndarray) else not isinstance(part, _TRANSPARENT)
-            for part in parts
-        )
-        return value.copy() if shared else value
+        return value.copy() if parts.share(value) else value
     if type(value) is tuple:
         return tuple(_unchanging(entry, parts) for entry in value)
     if isinstance(value, tuple) and hasattr(value, "_make"):
         return value._make(_unchanging(entry, parts) for entry in value)
-    if any(value is part for part in parts):
-        return copy.deepcopy(value)
+    if value in parts:
+        return _copied(value)
     if isinstance(value, list):
         entries = copy.copy(value)
         entries[:] = [_unchanging(entry, parts) for entry in value]
@@ -96,14 +115,7 @@ def _unchanging(value: Any, parts: list[Any]) -> Any:
     return value
 
 
-def _parts(value: Any) -> Iterator[Any]:
-    """A value, and all that lies in it as far as it is made of dicts, lists and tuples; without what is constant."""
-    if isinstance(value, _CONSTANT):
-        return
-    yield value
-    if isinstance(value, Mapping):
-        for entry in value.values():
-            yield from _parts(entry)
-    elif isinstance(value, list | tuple):
-        for entry in value:
-            yield from _parts(entry)
+def _copied(value: Any) -> Any:
+    """A deep copy; of a module that stands for its global generator, which none can be made of, another generator."""
+    found = {id(generator): generator for _, generator in generators_in(value) if isinstance(generator, ModuleType)}
+    return copy.deepcopy(value, {key: copied(generator) for key, generator in found.items()})

@@ -1,5 +1,6 @@
 """What the hook `checkpoint` promises."""
 
+import random
 from pathlib import Path
 from typing import Any
 
@@ -316,3 +317,168 @@ def test_a_period_of_0_switches_the_sessions_saver_off(tmp_path: Path) -> None:
     ) as session:
         run(session, 1)
     assert steps(tmp_path) == []
+
+
+def test_the_best_by_a_metric_of_the_saved_step_are_kept(tmp_path: Path) -> None:
+    graph = th.Graph()
+    graph.variable("w", lambda: np.zeros(1))
+    graph.source("batch", lambda: iter([3.0, -4.0, 2.0, 2.5, -1.0, 6.0]))
+    graph.tensor(lambda w, batch: abs(float(w[0])) + 0 * batch, name="loss")
+
+    @graph.train_op
+    def train(w: Any, batch: float) -> None:
+        w += batch
+
+    hook = CheckpointSaverHook(tmp_path, save_steps=1, max_to_keep=1, best=graph["loss"], keep_best=2)
+    with th.MonitoredSession(graph=graph, hooks=[hook]) as session:
+        while not session.should_stop():
+            session.run("train")
+    # The sums are 0, 3, -1, 1, 3.5, 2.5, 8.5; the metric is that of the weights that are saved.
+    found = {checkpoint.step: checkpoint.metrics["loss"] for checkpoint in Saver(tmp_path).list()}
+    assert found == {0: 0.0, 2: 1.0, 6: 8.5}
+
+
+def test_reading_the_metric_takes_no_item(tmp_path: Path) -> None:
+    seen: list[int] = []
+    graph = th.Graph()
+    graph.source("batch", lambda: iter(range(4)))
+    graph.tensor(lambda batch: batch, name="loss")
+    graph.train_op(seen.append, name="train", inputs=["batch"])
+    with th.MonitoredSession(graph=graph, hooks=[CheckpointSaverHook(tmp_path, save_steps=1, best="loss")]) as session:
+        while not session.should_stop():
+            session.run("train")
+    assert seen == [0, 1, 2, 3]
+
+
+def test_without_any_input_there_is_no_metric(tmp_path: Path) -> None:
+    graph = th.Graph()
+    graph.source("loss", lambda: iter(()))
+    graph.train_op(lambda loss: None, name="train")
+    with th.MonitoredSession(graph=graph, hooks=[CheckpointSaverHook(tmp_path, save_steps=1, best="loss")]) as session:
+        session.run("train")
+    assert [(checkpoint.step, checkpoint.metrics) for checkpoint in Saver(tmp_path).list()] == [(0, {})]
+
+
+def test_a_metric_has_an_order(tmp_path: Path) -> None:
+    graph = counting_graph()
+    with pytest.raises(TypeError, match=r"best='w' is array\(.*take a node that gives one number"):
+        th.MonitoredSession(graph=graph, hooks=[CheckpointSaverHook(tmp_path, save_steps=1, best="w")])
+
+
+def test_an_unknown_metric_is_an_error_at_the_start(tmp_path: Path) -> None:
+    with pytest.raises(th.UnknownNameError, match="sevn"):
+        th.MonitoredSession(graph=counting_graph(), hooks=[CheckpointSaverHook(tmp_path, save_steps=1, best="sevn")])
+
+
+def test_a_request_at_a_saved_step_saves_what_was_drawn_since(tmp_path: Path) -> None:
+    graph = counting_graph(items=5)
+    with th.MonitoredSession(graph=graph, hooks=[CheckpointSaverHook(tmp_path, save_steps=1)]) as session:
+        session.run("train_on_input")
+        session.run("batch")  # Takes an item, and is no step.
+    saver = Saver(tmp_path)
+    found = saver.restore()
+    assert found is not None
+    checkpoint, state = found
+    assert (checkpoint.step, state["sources"]["batch"]["drawn"]) == (1, 2)
+    assert [other.step for other in saver.list()] == [0, 1]
+
+
+def noisy_graph() -> th.Graph:
+    """A graph whose training draws from the process's generators, as much code that is around does."""
+    graph = th.Graph()
+    graph.variable("w", lambda: np.zeros(2))
+
+    @graph.train_op
+    def train(w: Any) -> None:
+        w += [random.random(), np.random.random()]
+
+    return graph
+
+
+def weights(directory: Path) -> list[float]:
+    found = Saver(directory).restore()
+    assert found is not None
+    numbers: list[float] = found[1]["variables"]["w"].tolist()
+    return numbers
+
+
+def train_noisily(directory: Path, steps: int, *, seed: int) -> None:
+    random.seed(seed)
+    np.random.seed(seed)
+    with th.MonitoredTrainingSession(graph=noisy_graph(), checkpoint_dir=directory) as session:
+        while session.global_step < steps:
+            session.run("train")
+
+
+def test_the_random_numbers_of_the_process_go_on_where_they_were(tmp_path: Path) -> None:
+    train_noisily(tmp_path / "through", 6, seed=1)
+    train_noisily(tmp_path / "resumed", 4, seed=1)
+    # A new process may seed itself as it likes.
+    train_noisily(tmp_path / "resumed", 6, seed=2)
+    assert weights(tmp_path / "resumed") == weights(tmp_path / "through")
+
+
+def test_a_session_that_does_not_save_leaves_the_random_numbers_of_the_process(tmp_path: Path) -> None:
+    train_noisily(tmp_path, 3, seed=1)
+    random.seed(5)
+    np.random.seed(5)
+    with th.SingularMonitoredSession(graph=noisy_graph(), checkpoint_dir=tmp_path) as session:
+        assert session.global_step == 3
+    drawn = [random.random(), np.random.random()]
+    random.seed(5)
+    np.random.seed(5)
+    assert drawn == [random.random(), np.random.random()]
+
+
+def test_random_numbers_that_nobody_used_are_not_saved(tmp_path: Path) -> None:
+    with th.MonitoredTrainingSession(graph=counting_graph(), checkpoint_dir=tmp_path) as session:
+        session.run("train")
+    found = Saver(tmp_path).restore()
+    assert found is not None
+    assert found[1]["hooks"] == {"checkpoint": {}}
+
+
+def test_a_state_of_no_random_generator_is_an_error_that_says_so(tmp_path: Path) -> None:
+    hook = CheckpointSaverHook(tmp_path, save_steps=1)
+    hook.begin(th.Graph())
+    before = random.getstate()
+    with pytest.raises(th.CheckpointError, match="for the generator <random>"):
+        hook.load_state_dict({"<random>": {"nonsense": 1}})
+    assert random.getstate() == before
+
+
+def test_a_half_updated_state_is_not_saved(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    graph = th.Graph()
+    graph.variable("a", lambda: np.zeros(1))
+    graph.variable("b", lambda: np.zeros(1))
+
+    @graph.train_op
+    def train(a: Any, b: Any, global_step: int) -> None:
+        a += 1.0
+        if global_step == 2:
+            raise KeyboardInterrupt
+        b += 1.0
+
+    with th.MonitoredSession(graph=graph, hooks=[CheckpointSaverHook(tmp_path, save_steps=100)]) as session:
+        run(session, 2)
+        with pytest.raises(KeyboardInterrupt):
+            session.run("train")
+    assert steps(tmp_path) == [0]
+    assert "global step 2 is not saved: the update by <TrainOp 'train'> was not completed" in caplog.text
+
+
+def test_a_program_that_trains_on_after_such_an_update_is_saved(tmp_path: Path) -> None:
+    graph = th.Graph()
+    graph.variable("w", lambda: np.zeros(1))
+
+    @graph.train_op
+    def train(w: Any, global_step: int) -> None:
+        if not w:
+            w += 1.0
+            raise ZeroDivisionError
+
+    with th.MonitoredSession(graph=graph, hooks=[CheckpointSaverHook(tmp_path, save_steps=100)]) as session:
+        with pytest.raises(ZeroDivisionError):
+            session.run("train")
+        session.run("train")
+    assert steps(tmp_path) == [0, 1]

@@ -139,7 +139,7 @@ def read_header(file: Any) -> tuple[bytes, list[Place]]:
         raise ValueError(f"{_name(file)} claims a header of {length} bytes, and has {size} in all")
     header = bytearray(length)
     read_into(file, memoryview(header))
-    content = json.loads(header)
+    content = json.loads(header.decode("utf-8"))
     if not isinstance(content, dict):
         raise ValueError(f"the header of {_name(file)} is no JSON object")
     content.pop(_METADATA, None)

@@ -44,7 +44,7 @@ def read(checkpoint: Checkpoint) -> tuple[Manifest, dict[str, Any]]:
         found, arrays = _arrays.read(checkpoint.path / ARRAYS, manifest.checksum)
         if found != manifest.files[ARRAYS].checksum or not manifest.vouches_for(STATE, state):
             raise NotWholeError("its files are damaged")
-        return manifest, _codec.decode(json.loads(state), arrays)
+        return manifest, _codec.decode(json.loads(state.decode("ascii")), arrays)
     except (CheckpointError, NotWholeError, OSError, RecursionError, ValueError) as error:
         # Where a file is damaged, that is what there is to say, not what was made of it.
         _manifest.verify(checkpoint)

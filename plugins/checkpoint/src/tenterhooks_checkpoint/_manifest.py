@@ -145,7 +145,7 @@ def read(checkpoint: Checkpoint) -> Manifest:
         raise NotWholeError(f"{MANIFEST} is damaged: it has {size} bytes, more than any manifest")
     try:
         raw = (checkpoint.path / MANIFEST).read_bytes()
-        content = json.loads(raw)
+        content = json.loads(raw.decode("ascii"))
     except OSError as error:
         raise NotWholeError(f"{MANIFEST} cannot be read: {error}") from error
     except (ValueError, RecursionError) as error:

@@ -44,7 +44,7 @@ def read(checkpoint: Checkpoint) -> dict[str, Any]:
         NotWholeError: It cannot be put together: a restore could not do so either.
     """
     try:
-        tree = json.loads((checkpoint.path / STATE).read_bytes())
+        tree = json.loads((checkpoint.path / STATE).read_text("ascii"))
         with (checkpoint.path / ARRAYS).open("rb", buffering=0) as file:
             return _codec.decode_with(tree, _Arrays(file).outline)
     except (CheckpointError, OSError, RecursionError, ValueError) as error:

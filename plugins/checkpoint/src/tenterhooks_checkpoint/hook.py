@@ -3,8 +3,9 @@
 import dataclasses
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import tenterhooks
 from tenterhooks import (
@@ -20,6 +21,7 @@ from tenterhooks import (
 from tenterhooks.graph import Graph
 from tenterhooks_checkpoint import hookspecs
 from tenterhooks_checkpoint._background import BackgroundSaver
+from tenterhooks_checkpoint._numbers import ProcessNumbers
 from tenterhooks_checkpoint._retention import Mode, Retention
 from tenterhooks_checkpoint.listener import CheckpointSaverListener
 from tenterhooks_checkpoint.saver import Saver
@@ -39,8 +41,8 @@ class CheckpointSaverHook(SessionRunHook):
     with listeners. Others are copied and written by a thread, one at a time; the next save waits for it. What fails
     there is raised by the next run, or at the session's end.
 
-    It has the process's random numbers in its state, those of `random` and of `numpy.random`: a session that saves
-    restores them, too.
+    The process's random generators, those of the modules `random` and `numpy.random`, are in its state as far as they
+    were used since its session began. So it is the session that saves that restores them, and no other one.
 
     Args:
         checkpoint_dir: The folder; by default the session's.
@@ -101,6 +103,7 @@ class CheckpointSaverHook(SessionRunHook):
 
     def begin(self, graph: Graph) -> None:
         """Begin the listeners."""
+        self._numbers = ProcessNumbers()
         self._saver = self._given_saver
         self._background: BackgroundSaver | None = None
         self._done: tuple[int, dict[str, int]] | None = None
@@ -135,7 +138,7 @@ class CheckpointSaverHook(SessionRunHook):
         known = (
             newest is not None
             and restored is not None
-            and newest.path.resolve() == Path(restored.checkpoint).resolve()
+            and newest.path.resolve() == restored.checkpoint.resolve()
             # What was not in it is not saved yet.
             and not restored.not_restored
         )
@@ -167,12 +170,26 @@ class CheckpointSaverHook(SessionRunHook):
         """Wait until what was being saved is on the disk."""
         self._close(session)
 
+    def state_dict(self) -> dict[str, Any]:
+        """The random numbers of the process, as far as they were used since `begin`."""
+        return self._numbers.state_dict()
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on with these random numbers.
+
+        Raises:
+            CheckpointError: They are none.
+        """
+        self._numbers.load_state_dict(state)
+
     def _save(self, session: Session, *, write: bool = True, wait: bool = False) -> bool:
         """Save, and say whether a listener asks for a stop."""
         assert self._saver is not None
         assert self._background is not None
         step = session.global_step
         objections = session.hook.before_save(session=session, step=step)
+        if session.torn is not None:
+            objections = [*objections, session.torn]
         if objections:
             _log.warning("global step %d is not saved: %s", step, "; ".join(map(str, objections)))
             return False

@@ -1,0 +1,82 @@
+"""What training ops may make of variables: what a checkpoint could be restored with at the next start."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tenterhooks.errors import CheckpointError
+from tenterhooks.generators import is_generator
+from tenterhooks.state import capture, mismatches
+
+__all__ = ["fits", "outline", "refusals"]
+
+_NUMBERS = (int, float, complex, np.number, np.bool_)
+_TEXTS = (str, bytes)
+_PLAIN: tuple[type, ...] = (bool, int, float, complex, *_TEXTS)
+
+
+class _Object:
+    """Stands for an object that takes what it is given itself."""
+
+    def state_dict(self) -> Any:
+        """Nothing is taken from it."""
+        return None
+
+    def load_state_dict(self, state: Any, /) -> None:
+        """Nothing is loaded into it."""
+
+
+_OBJECT = _Object()
+
+
+def outline(value: Any) -> Any:
+    """What stands for a value where something is compared with it: of the same kinds and shapes, and without memory."""
+    if isinstance(value, np.ndarray):
+        return np.broadcast_to(np.zeros((), value.dtype), value.shape)
+    if value is None or isinstance(value, np.generic) or is_generator(value):
+        return value
+    for kind in _PLAIN:
+        if isinstance(value, kind):
+            return kind()
+    if isinstance(value, Mapping):
+        return {key: outline(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [outline(entry) for entry in value]
+    if isinstance(value, tuple):
+        entries = [outline(entry) for entry in value]
+        return value._make(entries) if hasattr(value, "_make") else tuple(entries)
+    return _OBJECT
+
+
+def refusals(known: Any, value: Any, name: str, updater: str) -> list[str]:
+    """Say what of a new value a checkpoint could not be restored with; nothing where it can.
+
+    Args:
+        known: The outline of the variable's fresh value, which is what it would be restored into.
+        value: The new value.
+        name: The variable's name.
+        updater: What gave the new value.
+    """
+    try:
+        saved = capture(value, name)
+    except CheckpointError:
+        # It gets into no checkpoint at all: a saver says so, and a session without one may hold it.
+        return []
+    return list(mismatches(known, saved, name, f"from {updater}"))
+
+
+def fits(known: Any, value: Any) -> bool:
+    """Whether there are sure to be no refusals: quick, and true for what is usual."""
+    kind = type(known)
+    if kind is np.ndarray:
+        return isinstance(value, np.ndarray) and value.shape == known.shape and value.dtype == known.dtype
+    if known is None or known is _OBJECT:
+        return True
+    if kind is not type(value):
+        return isinstance(known, _NUMBERS) and isinstance(value, _NUMBERS)
+    if kind is dict:
+        return known.keys() == value.keys() and all(map(fits, known.values(), map(value.get, known)))
+    if kind is list or kind is tuple:
+        return len(known) == len(value) and all(map(fits, known, value))
+    return isinstance(known, _NUMBERS) or kind in _TEXTS
