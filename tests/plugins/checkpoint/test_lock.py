@@ -127,6 +127,25 @@ def test_a_file_system_without_locks_is_said(
     assert lock.held
 
 
+def test_a_file_that_does_not_close_well_is_said_and_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    lock = FolderLock(tmp_path)
+    lock.take()
+    close = os.close
+
+    def fail(descriptor: int) -> None:
+        close(descriptor)
+        raise OSError(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "close", fail)
+        lock.give_back()
+    assert not lock.held
+    assert "Input/output error" in caplog.text
+    assert other_process_takes(tmp_path)
+
+
 def test_a_file_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         FolderLock(tmp_path / "missing").take()

@@ -354,6 +354,22 @@ def test_nothing_else_in_the_folder_is_deleted(tmp_path: Path) -> None:
     assert names(tmp_path) == ["checkpoint-2-step-2", "checkpoint-best", "events.out"]
 
 
+def test_a_folder_that_cannot_be_listed_for_what_to_delete_does_not_undo_the_save(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    saver = Saver(tmp_path, max_to_keep=1)
+    saver.save(state(1), step=1)
+
+    def fail() -> None:
+        raise CheckpointError("cannot look for checkpoints")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(saver, "list", fail)
+        assert saver.save(state(2), step=2).step == 2
+    assert "nothing is deleted" in caplog.text
+    assert names(tmp_path) == ["checkpoint-1-step-1", "checkpoint-2-step-2"]
+
+
 def test_nothing_is_deleted_before_the_new_one_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     save(tmp_path, 1)
     seen: list[list[str]] = []
@@ -704,6 +720,14 @@ def test_newest_passed_over_does_not_hide_the_older(tmp_path: Path, caplog: pyte
         flip(checkpoint.path / "state.json", 3)
     assert restored_step(tmp_path) == 1
     assert [third.path.name in caplog.messages[0], second.path.name in caplog.messages[1]] == [True, True]
+
+
+def test_what_is_passed_over_is_not_kept_in_the_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    _, newest = save(tmp_path, 1, 2)
+    flip(newest.path / "arrays.safetensors", -1)
+    assert restored_step(tmp_path) == 1
+    # An error has the frames with it, and these the arrays.
+    assert [type(argument) for argument in caplog.records[0].args or ()] == [type(newest.path), str]
 
 
 def test_older_one_can_be_named(tmp_path: Path) -> None:

@@ -124,7 +124,7 @@ def remove_leftovers(directory: Path) -> None:
         except FileNotFoundError:
             _log.debug("%s was removed by someone else", path)
         except OSError as error:
-            _log.warning("cannot remove %s, left by a process that did not finish its save: %s", path, error)
+            _log.warning("cannot remove %s, left by a process that did not finish its save: %s", path, str(error))
 
 
 @functools.cache

@@ -90,7 +90,11 @@ def _release(path: Path) -> None:
         held.holders -= 1
         if not held.holders:
             del _held[path]
-            os.close(held.descriptor)
+            try:
+                os.close(held.descriptor)
+            except OSError as error:
+                # It is closed all the same, and all checkpoints are on the disk.
+                _log.warning("closing %s: %s", path / LOCK, str(error))
 
 
 def _lock(directory: Path) -> _Held:

@@ -58,9 +58,10 @@ class Reader:
                 try:
                     return _read(candidate)
                 except NotWholeError as error:
-                    faults[candidate.path] = str(error)
+                    # Not the error: a log that keeps its records would keep what it was reading.
+                    fault = faults[candidate.path] = str(error)
                     if os.path.lexists(candidate.path):
-                        _log.warning("passed over %s, which is not whole: %s", candidate.path, error)
+                        _log.warning("passed over %s, which is not whole: %s", candidate.path, fault)
         if not there:
             return None
         reasons = "; ".join(f"{found.path.name}: {faults[found.path]}" for found in reversed(there))
@@ -110,7 +111,7 @@ def _seems_whole(checkpoint: Checkpoint) -> Checkpoint | None:
     try:
         return dataclasses.replace(checkpoint, metrics=_manifest.check(checkpoint).metrics)
     except NotWholeError as error:
-        _log.debug("%s is not whole: %s", checkpoint.path, error)
+        _log.debug("%s is not whole: %s", checkpoint.path, str(error))
         return None
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from tenterhooks import Checkpoint
+from tenterhooks import Checkpoint, CheckpointError
 from tenterhooks_checkpoint import _files, _manifest, _outline
 from tenterhooks_checkpoint._manifest import NotWholeError
 from tenterhooks_checkpoint._reader import Reader
@@ -199,10 +199,16 @@ class Saver:
         Those that are not whole do not count, and are left for a person to look at. What cannot be deleted is tried
         again after the next save.
         """
-        for checkpoint in self._retention.surplus(self.list()):
+        try:
+            surplus = self._retention.surplus(self.list())
+        except CheckpointError as error:
+            # What was saved is there.
+            _log.warning("nothing is deleted that is to be kept no longer: %s", str(error))
+            return
+        for checkpoint in surplus:
             try:
                 _files.discard(checkpoint.path)
             except FileNotFoundError:
                 _log.debug("%s was deleted by someone else", checkpoint.path)
             except OSError as error:
-                _log.warning("cannot delete %s, which is to be kept no longer: %s", checkpoint.path, error)
+                _log.warning("cannot delete %s, which is to be kept no longer: %s", checkpoint.path, str(error))
