@@ -4,6 +4,7 @@ import json
 import math
 import os
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,9 @@ _TYPES = {
 
 # The format's own limit.
 _MAX_HEADER = 100_000_000
+
+# So many bytes are worth a thread's while.
+_AT_ONCE = 1 << 20
 
 _METADATA = "__metadata__"
 
@@ -107,14 +111,20 @@ def read(path: Path, checksum: str) -> tuple[str, dict[str, NDArray[Any]]]:
     """
     summed = _checksums.KNOWN[checksum]()
     arrays = {}
-    with path.open("rb", buffering=0) as file:
+    # What was read is summed while the next is read; both leave Python's lock to other threads.
+    with path.open("rb", buffering=0) as file, ThreadPoolExecutor(1) as beside:
         header, places = read_header(file)
-        summed.update(header)
+        waiting, size = [memoryview(header)], 0
         for place in places:
             arrays[place.name] = array = place.empty()
             content = _bytes(array)
             read_into(file, content)
-            summed.update(content)
+            waiting.append(content)
+            size += len(content)
+            if size >= _AT_ONCE:
+                beside.submit(_update, summed, waiting)
+                waiting, size = [], 0
+    _update(summed, waiting)
     return str(summed.hexdigest()), arrays
 
 
@@ -175,6 +185,11 @@ def _place(name: str, entry: Any) -> Place:
             if all(type(length) is int and length >= 0 for length in shape):
                 return Place(name, np.dtype(_TYPES[kind]), tuple(shape), begin, end)
     raise ValueError(f"the array {name!r} is of no kind that a state holds")
+
+
+def _update(summed: Any, contents: list[memoryview]) -> None:
+    for content in contents:
+        summed.update(content)
 
 
 def _bytes(array: NDArray[Any]) -> memoryview:
