@@ -1,5 +1,6 @@
 """The errors, and the nearest right word in their messages."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
@@ -116,3 +117,30 @@ def test_an_error_that_takes_no_note_in_any_way_goes_without() -> None:
     error = OpaqueError()
     note(error, "first")
     assert type(error) is OpaqueError
+
+
+def raising(error: Exception) -> Callable[[], float]:
+    def function() -> float:
+        raise error
+
+    return function
+
+
+def test_the_programs_own_error_comes_out_whatever_it_refuses() -> None:
+    error = FrozenError(7)
+
+    def begun() -> th.Graph:
+        graph = th.Graph()
+        graph.tensor(raising(error), name="tensor")
+        graph.source("source", raising(error))
+        return graph
+
+    for fetched in ("tensor", "source"):
+        with pytest.raises(FrozenError) as caught, th.Session(begun()) as session:
+            session.run(fetched)
+        assert caught.value is error
+    graph = th.Graph()
+    graph.variable("variable", raising(error))
+    with pytest.raises(FrozenError) as caught:
+        th.Session(graph)
+    assert caught.value is error

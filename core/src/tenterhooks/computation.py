@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tenterhooks.errors import OutOfRangeError, UnknownNameError, nearest
+from tenterhooks.errors import OutOfRangeError, UnknownNameError, nearest, note
 from tenterhooks.fetches import Fetch, Fetches, compile_fetches
 from tenterhooks.graph import GLOBAL_STEP, Graph
 from tenterhooks.nodes import Node, Source, Tensor, TrainOp
@@ -134,7 +134,7 @@ class Computation:
                     node_seconds[node.name] = time.perf_counter() - start
         except Exception as error:
             assert node is not None
-            error.add_note(f"in {node!r} of the graph, at global step {self.state.global_step}")
+            note(error, f"in {node!r} of the graph, at global step {self.state.global_step}")
             raise
 
     def _update(self, node: Tensor[..., Any], values: dict[str, Any], feeds: Mapping[str, Any]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tenterhooks import positions
-from tenterhooks.errors import CheckpointError
+from tenterhooks.errors import CheckpointError, note
 from tenterhooks.generators import GLOBAL, generators_in, get_state, set_state
 from tenterhooks.sources import SourceReader
 from tenterhooks.state import load, mismatches
@@ -84,7 +84,7 @@ def restore(
         try:
             variables[name] = load(variables[name], saved["variables"][name])
         except BaseException as error:
-            error.add_note(f"when variable {name!r} was restored from {checkpoint}")
+            note(error, f"when variable {name!r} was restored from {checkpoint}")
             raise
     variables.global_step = int(saved["global_step"])
     variables.updating = None

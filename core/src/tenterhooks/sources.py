@@ -4,7 +4,7 @@ import copy
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tenterhooks.errors import CheckpointError, OutOfRangeError
+from tenterhooks.errors import CheckpointError, OutOfRangeError, note
 from tenterhooks.generators import GLOBAL, all_states, same, set_all
 from tenterhooks.nodes import Source
 from tenterhooks.positions import Wound, is_exact
@@ -199,7 +199,7 @@ class SourceReader:
             # It would pass for the end of the input.
             raise RuntimeError(f"{self.source!r} raised StopIteration when it was begun") from error
         except BaseException as error:
-            error.add_note(f"when {self.source!r} was begun")
+            note(error, f"when {self.source!r} was begun")
             raise
         self._begun_with, self._origin, self._iterator = begun_with, origin, iterator
 
@@ -219,7 +219,7 @@ class SourceReader:
         except BaseException as error:
             if not isinstance(error, OutOfRangeError):
                 self._failure = f"{type(error).__name__}: {error}"
-            error.add_note(f"in {self.source!r}, after {self.drawn} items")
+            note(error, f"in {self.source!r}, after {self.drawn} items")
             raise
         self._failure = None
         return item

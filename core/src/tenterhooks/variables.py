@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tenterhooks.errors import note
 from tenterhooks.generators import copied, generators_in
 from tenterhooks.graph import Graph
 from tenterhooks.nodes import Variable
@@ -71,7 +72,7 @@ def begin_missing(graph: Graph, state: SessionState) -> None:
         try:
             state[name] = variable.initial(*[state[entry] for entry in variable.inputs])
         except Exception as error:
-            error.add_note(f"in the initial value of {variable!r}")
+            note(error, f"in the initial value of {variable!r}")
             raise
         state.outlines[name] = outline(state[name])
 

@@ -10,6 +10,7 @@ from collections.abc import Generator, Iterable
 from typing import Any, Literal
 
 from tenterhooks import Coordinator, Session, SessionRunHook, hookimpl
+from tenterhooks.errors import note
 from tenterhooks.graph import Graph
 from tenterhooks_preemption._watch import SignalWatch, end_by
 
@@ -107,7 +108,7 @@ class PreemptionHook(SessionRunHook):
         finally:
             came, _ = self._put_back()
             if came is not None:
-                exception.add_note(f"{came.name} had come, which asked for a checkpoint and a stop")
+                note(exception, f"{came.name} had come, which asked for a checkpoint and a stop")
         return result
 
     def _put_back(self) -> tuple[signal.Signals | None, bool]:
