@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -119,8 +120,8 @@ def test_an_error_that_takes_no_note_in_any_way_goes_without() -> None:
     assert type(error) is OpaqueError
 
 
-def raising(error: Exception) -> Callable[[], float]:
-    def function() -> float:
+def raising(error: Exception) -> Callable[[], Any]:
+    def function() -> Any:
         raise error
 
     return function
