@@ -28,7 +28,7 @@ def counting_graph(items: int | None = None) -> th.Graph:
     def accumulate(sum: float, batch: int) -> dict[str, float]:  # noqa: A002 - the name of a variable
         return {"sum": sum + batch}
 
-    graph.train_op(lambda w: None, name="look", advance=False)
+    graph.tensor(lambda w: float(w.sum()), name="look")
     return graph
 
 
@@ -156,6 +156,7 @@ def test_names_padded_by_another_version_are_numbers_to_readers_and_to_what_is_k
     saver = Saver(tmp_path, max_to_keep=None)
     for step in (9000, 10000, 11000):
         saver.save({"step": step}, step=step)
+    saver.close()
     (tmp_path / "checkpoint-1-step-9000").rename(tmp_path / "checkpoint-001-step-009000")
     (tmp_path / "checkpoint-2-step-10000").rename(tmp_path / "checkpoint-0000002-step-00000010000")
     assert saved_steps(tmp_path) == [9000, 10000, 11000]

@@ -111,12 +111,26 @@ class Computation:
             raise
         if plan.advance:
             state.global_step += 1
+        state.updates += 1
         state.updating = None
         if GLOBAL_STEP not in feeds:
             values[GLOBAL_STEP] = state.global_step
         self._call(plan.after, values, node_seconds)
         values.update(kept)
         return values
+
+    def prepare_measuring(self, fetch: Fetch) -> None:
+        """Have the sources that these fetches need show an item, which may use up random numbers.
+
+        Raises:
+            ValueError: The fetches need a training op.
+            OutOfRangeError: A source has no item at all.
+        """
+        plan = self._plan((fetch.names,), ())
+        if plan.update:
+            raise ValueError(f"{', '.join(map(repr, fetch.names))} cannot be measured, since that would train")
+        for name in plan.sources:
+            self.readers[name].look()
 
     def _call(
         self, nodes: Iterable[Tensor[..., Any]], values: dict[str, Any], node_seconds: dict[str, float] | None

@@ -8,6 +8,7 @@ from tenterhooks.computation import Computation
 from tenterhooks.default_graph import get_default_graph
 from tenterhooks.errors import UnknownNameError, nearest
 from tenterhooks.fetches import Feeds, Fetch, Fetches
+from tenterhooks.generators import all_states, set_all
 from tenterhooks.graph import Graph
 from tenterhooks.hooks import RunMetadata
 from tenterhooks.nodes import Variable
@@ -165,6 +166,22 @@ class Session:
         seconds = run_metadata.node_seconds if run_metadata is not None and options and options.get("trace") else None
         return fetch.pick(self.compute((fetch,), feeds, draw=self._registry is None, node_seconds=seconds))
 
+    def measure(self, fetches: Fetches) -> Any:
+        """Compute values as `run` does, and leave all as it is: no item is taken, and no random number used up.
+
+        That holds for the generators among the variables and for those of the process, not for others.
+
+        Raises:
+            ValueError: It would train.
+        """
+        fetch = self.compile(fetches)
+        self._computation.prepare_measuring(fetch)
+        states = all_states(self.state)
+        try:
+            return fetch.pick(self.compute((fetch,), {}, draw=False))
+        finally:
+            set_all(self.state, states)
+
     def compile(self, fetches: Fetches) -> Fetch:
         """Work out a structure of fetches, for `compute`."""
         return self._computation.compile(fetches)
@@ -187,9 +204,13 @@ class Session:
         return self._computation.compute(fetches, feeds, draw=draw, node_seconds=node_seconds)
 
     @property
-    def drawn(self) -> dict[str, int]:
-        """How many items were taken from each source, by its name."""
-        return {name: reader.drawn for name, reader in self._computation.readers.items()}
+    def position(self) -> tuple[int, ...]:
+        """What tells a state from the one before: the step, how often variables were updated, and the items drawn.
+
+        A run that is no step may still update variables, or take an item of a source.
+        """
+        drawn = [reader.drawn for reader in self._computation.readers.values()]
+        return self.global_step, self.state.updates, *drawn
 
     def state_dict(self) -> dict[str, Any]:
         """All that a checkpoint holds: the step, the variables, the sources' positions, and the hooks' states.

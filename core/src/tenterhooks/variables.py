@@ -24,15 +24,17 @@ class SessionState(dict[str, Any]):
     Attributes:
         global_step: The number of training runs so far.
         outlines: Of each variable, what its fresh value tells of what a checkpoint of it has to fit.
+        updates: The number of runs so far that updated variables, those that are no step too.
         updating: The training ops of a run that has begun to update variables and has not completed; None otherwise.
     """
 
-    __slots__ = ("global_step", "outlines", "updating")
+    __slots__ = ("global_step", "outlines", "updates", "updating")
 
     def __init__(self) -> None:
         super().__init__()
         self.global_step = 0
         self.outlines: dict[str, Any] = {}
+        self.updates = 0
         self.updating: str | None = None
 
     @property

@@ -1,7 +1,9 @@
 """Saving beside the training."""
 
+import signal
 import threading
 import traceback
+import weakref
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -128,7 +130,6 @@ def test_a_failure_is_raised_by_the_next_run_with_its_own_traceback(tmp_path: Pa
         session.run("train")
         session.run("train")
         saver.threads[-1].join(WAIT_SECS)
-        assert session.should_stop()
         session.run("train")
         pytest.fail("the run was made")
     assert "fail" in [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
@@ -137,13 +138,118 @@ def test_a_failure_is_raised_by_the_next_run_with_its_own_traceback(tmp_path: Pa
     assert list(saved(tmp_path)) == [0]
 
 
-def test_a_failure_known_at_the_end_is_raised_there(tmp_path: Path) -> None:
+def test_a_program_that_goes_on_after_a_failure_is_saved_again(tmp_path: Path) -> None:
+    saver = GatedSaver(tmp_path, fails_at=2)
+    with session_of(saver) as session:
+        session.run("train")
+        session.run("train")
+        saver.threads[-1].join(WAIT_SECS)
+        with pytest.raises(th.CheckpointError, match="the disk is gone"):
+            session.run("train")
+        for _ in range(3):
+            session.run("train")
+    assert list(saved(tmp_path)) == [0, 4, 5]
+
+
+def test_a_failure_that_no_run_has_raised_is_raised_at_the_end(tmp_path: Path) -> None:
     saver, notes = GatedSaver(tmp_path, fails_at=2), Notes()
     with pytest.raises(th.CheckpointError, match="the disk is gone"), session_of(saver, notes) as session:
         session.run("train")
         session.run("train")
         saver.threads[-1].join(WAIT_SECS)
-    assert notes.calls == [(0, 0, True), "on_exception"]
+    assert notes.calls == [(0, 0, True), "end"]
+
+
+def test_a_failure_is_not_lost_with_a_worker(tmp_path: Path) -> None:
+    class LosesTheWorker(th.SessionRunHook):
+        def before_run(self, run_context: th.SessionRunContext) -> None:
+            if run_context.session.global_step == 2:
+                saver.gate.set()
+                raise th.AbortedError("lost")
+
+    saver = GatedSaver(tmp_path, fails_at=2)
+    with pytest.raises(th.CheckpointError, match="the disk is gone"), session_of(saver, LosesTheWorker()) as session:
+        session.run("train")
+        saver.gate.clear()
+        session.run("train")
+        session.run("train")
+
+
+def test_what_after_save_raises_does_not_hide_a_failed_save(tmp_path: Path) -> None:
+    class Raises(th.SessionRunHook):
+        @th.hookimpl(optionalhook=True)
+        def after_save(self, step: int) -> None:
+            if step == 2:
+                raise ValueError("my after_save failed")
+
+    saver = GatedSaver(tmp_path, fails_at=3)
+    session = session_of(saver, Raises())
+    saver.gate.clear()
+    for _ in range(3):
+        session.run("train")
+    threading.Timer(0.05, saver.gate.set).start()
+    with pytest.raises(th.CheckpointError, match="the disk is gone") as caught:
+        session.close()
+    assert any("my after_save failed" in note for note in caught.value.__notes__)
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="POSIX only")
+def test_an_interrupt_in_a_wait_leaves_the_checkpoint_of_one_step(tmp_path: Path) -> None:
+    saver = GatedSaver(tmp_path)
+    main = threading.get_ident()
+    with session_of(saver) as session:
+        session.run("train")
+        saver.begun.clear()
+        saver.gate.clear()
+        session.run("train")
+        session.run("train")
+        assert saver.begun.wait(WAIT_SECS)
+        # The save of step 4 waits for that of step 2.
+        threading.Timer(0.2, signal.pthread_kill, (main, signal.SIGINT)).start()
+        with pytest.raises(KeyboardInterrupt):
+            session.run("train")
+        threading.Timer(0.1, saver.gate.set).start()
+        session.run("train")
+    found = saved(tmp_path)
+    assert found.pop(2) == [2.0]
+    assert found == {0: [0.0], 5: [5.0]}
+
+
+def test_a_thread_that_cannot_be_started_is_an_error_and_blocks_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saver = GatedSaver(tmp_path)
+    with session_of(saver) as session:
+        session.run("train")
+        with monkeypatch.context() as patch:
+            patch.setattr(threading.Thread, "start", none_left)
+            with pytest.raises(RuntimeError, match="can't start new thread"):
+                session.run("train")
+        session.run("train")
+    assert 3 in saved(tmp_path)
+    with session_of(saver):
+        pass
+
+
+def none_left(self: threading.Thread) -> None:
+    raise RuntimeError("can't start new thread")
+
+
+def test_memory_is_given_back_at_the_end(tmp_path: Path) -> None:
+    hook = CheckpointSaverHook(tmp_path, save_steps=1)
+    with th.MonitoredSession(graph=counting_graph(), hooks=[hook]) as session:
+        session.run("train")
+        (kept,) = [weakref.ref(array) for array in arrays_in(hook)]
+        session.run("train")
+        assert kept() is not None
+    assert kept() is None
+
+
+def arrays_in(hook: CheckpointSaverHook) -> list[Any]:
+    background = hook._background
+    assert background is not None
+    background.wait()
+    return list(background._snapshot._kept.values())
 
 
 def test_a_failure_that_comes_while_the_end_waits_is_raised_and_the_last_step_is_tried(tmp_path: Path) -> None:

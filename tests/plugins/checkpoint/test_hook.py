@@ -57,9 +57,41 @@ class Recorder(CheckpointSaverListener):
         self.calls.append(("end", step))
 
 
-def test_it_needs_a_period() -> None:
-    with pytest.raises(ValueError, match="give save_secs, save_steps or both"):
-        CheckpointSaverHook()
+def test_without_a_period_it_saves_every_600_seconds(tmp_path: Path) -> None:
+    now = [0.0]
+    hook = CheckpointSaverHook(tmp_path, asynchronous=False, clock=lambda: now[0])
+    with th.MonitoredSession(graph=counting_graph(), hooks=[hook]) as session:
+        for now[0] in (599.0, 600.0, 1199.0):
+            run(session, 1)
+        assert steps(tmp_path) == [0, 2]
+
+
+def test_the_short_name_alone_saves_into_the_sessions_folder(tmp_path: Path) -> None:
+    with th.MonitoredTrainingSession(graph=counting_graph(), checkpoint_dir=tmp_path, hooks=["checkpoint"]) as session:
+        run(session, 3)
+    assert steps(tmp_path) == [0, 3]
+
+
+def test_what_a_given_saver_keeps_is_its_own(tmp_path: Path) -> None:
+    choices: list[dict[str, Any]] = [{"max_to_keep": 2}, {"mode": "max"}, {"keep_best": 3}, {"keep_every_n_steps": 10}]
+    for options in choices:
+        with pytest.raises(ValueError, match="a saver has its own rules"):
+            CheckpointSaverHook(saver=Saver(tmp_path), **options)
+    saver = Saver(tmp_path, max_to_keep=1, best="seven")
+    with th.MonitoredSession(
+        graph=counting_graph(), hooks=[CheckpointSaverHook(saver=saver, save_steps=1, best="seven")]
+    ) as session:
+        run(session, 3)
+    assert steps(tmp_path) == [0, 3]
+
+
+def test_a_fresh_session_in_a_used_folder_is_warned_of(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    for _ in range(2):
+        caplog.clear()
+        with th.MonitoredSession(graph=counting_graph(), hooks=[CheckpointSaverHook(tmp_path)]) as session:
+            run(session, 3)
+    assert "holds checkpoints up to global step 3, and this session was not restored from them" in caplog.text
+    assert "Give the session that checkpoint_dir" in caplog.text
 
 
 def test_it_needs_a_folder() -> None:
@@ -482,3 +514,102 @@ def test_a_program_that_trains_on_after_such_an_update_is_saved(tmp_path: Path) 
             session.run("train")
         session.run("train")
     assert steps(tmp_path) == [0, 1]
+
+
+def drawing_graph() -> th.Graph:
+    """A graph whose loss draws random numbers of all kinds."""
+    graph = th.Graph()
+    graph.variable("w", 0.0)
+    graph.variable("rng", lambda: np.random.default_rng(0))
+    graph.source("batch", lambda rng: (rng.random() for _ in range(100)))
+    graph.tensor(lambda w, rng, batch: abs(w) + rng.random() + random.random() + np.random.random(), name="loss")
+    graph.train_op(lambda w, loss, batch: {"w": w + loss + batch}, name="train")
+    return graph
+
+
+def test_measuring_uses_up_no_random_numbers(tmp_path: Path) -> None:
+    ends = []
+    choices: list[dict[str, Any]] = [
+        {"save_steps": 1},
+        {"save_steps": 1, "best": "loss"},
+        {"save_steps": 2, "best": "loss"},
+    ]
+    for number, options in enumerate(choices):
+        random.seed(3)
+        np.random.seed(3)
+        hook = CheckpointSaverHook(tmp_path / str(number), **options)
+        with th.MonitoredSession(graph=drawing_graph(), hooks=[hook]) as session:
+            run(session, 6)
+            ends.append(session.state["w"])
+    assert ends[0] == ends[1] == ends[2]
+
+
+def test_a_metric_that_would_train_is_refused(tmp_path: Path) -> None:
+    graph = counting_graph()
+    graph.tensor(lambda train: 1.0, name="after")
+    for metric in ("train", "after"):
+        hook = CheckpointSaverHook(tmp_path, best=metric)
+        with pytest.raises(ValueError, match="would train") as caught:
+            th.MonitoredSession(graph=graph, hooks=[hook])
+        assert any(f"when best='{metric}' was computed" in note for note in caught.value.__notes__)
+    assert Saver(tmp_path).list() == []
+
+
+def test_after_a_veto_it_is_asked_again_when_the_period_is_over(tmp_path: Path) -> None:
+    asked = []
+
+    class Objects(th.SessionRunHook):
+        @th.hookimpl(optionalhook=True)
+        def before_save(self, step: int) -> str:
+            asked.append(step)
+            return "no"
+
+    with th.MonitoredSession(
+        graph=counting_graph(), hooks=[Objects(), CheckpointSaverHook(tmp_path, save_steps=4)]
+    ) as session:
+        run(session, 10)
+    assert asked == [0, 4, 8, 10]
+
+
+def test_a_run_that_is_no_step_is_saved_at_the_end_and_on_request(tmp_path: Path) -> None:
+    graph = th.Graph()
+    graph.variable("w", 0)
+    graph.train_op(lambda w: {"w": w + 1}, name="warm_up", advance=False)
+    for request in (False, True):
+        directory = tmp_path / str(request)
+        with th.MonitoredSession(graph=graph, hooks=[CheckpointSaverHook(directory, save_steps=1)]) as session:
+            run(session, 5, "warm_up")
+            if request:
+                session.raw_session().request_checkpoint()  # type: ignore[union-attr]
+                run(session, 1, "warm_up")
+        found = Saver(directory).restore()
+        assert found is not None
+        assert found[1]["variables"]["w"] == 5 + request
+
+
+def test_two_savers_of_one_folder_in_a_process_are_refused(tmp_path: Path) -> None:
+    with th.MonitoredSession(graph=counting_graph(), hooks=[CheckpointSaverHook(tmp_path)]) as session:
+        with pytest.raises(th.CheckpointError, match="another saver of this process saves into"):
+            th.MonitoredSession(graph=counting_graph(), hooks=[CheckpointSaverHook(tmp_path)])
+        run(session, 1)
+    with th.MonitoredSession(graph=counting_graph(), hooks=[CheckpointSaverHook(tmp_path)]):
+        pass
+
+
+def test_a_session_that_was_dropped_unclosed_does_not_block_the_folder(tmp_path: Path) -> None:
+    session = th.MonitoredSession(graph=counting_graph(), hooks=[CheckpointSaverHook(tmp_path)])
+    run(session, 1)
+    del session
+    with th.MonitoredSession(graph=counting_graph(), hooks=[CheckpointSaverHook(tmp_path)]) as again:
+        run(again, 1)
+
+
+def test_a_relative_folder_stays_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with th.MonitoredTrainingSession(graph=counting_graph(), checkpoint_dir="run", save_checkpoint_steps=1) as session:
+        run(session, 1)
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        run(session, 1)
+    assert steps(tmp_path / "run") == [0, 1, 2]
+    assert list((tmp_path / "elsewhere").iterdir()) == []

@@ -51,14 +51,28 @@ def test_another_process_cannot_have_it_before_it_is_given_back(tmp_path: Path) 
     assert not other_process_takes(tmp_path)
 
 
-def test_the_last_one_of_a_process_gives_it_back(tmp_path: Path) -> None:
-    locks = [FolderLock(tmp_path), FolderLock(tmp_path / ".." / tmp_path.name)]
-    for lock in (*locks, locks[0]):
-        lock.take()
-    locks[0].give_back()
+def test_another_of_this_process_cannot_have_it_either(tmp_path: Path) -> None:
+    one, other = FolderLock(tmp_path), FolderLock(tmp_path / ".." / tmp_path.name)
+    assert one.take()
+    assert not one.take()
+    with pytest.raises(CheckpointError, match="another saver of this process"):
+        other.take()
+    one.give_back()
+    assert other.take()
+    one.give_back()
     assert not other_process_takes(tmp_path)
-    locks[1].give_back()
-    assert other_process_takes(tmp_path)
+
+
+def test_a_folder_that_was_made_anew_is_taken_anew(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    lock = FolderLock(folder)
+    lock.take()
+    (folder / LOCK).unlink()
+    folder.rmdir()
+    folder.mkdir()
+    assert lock.take()
+    assert not other_process_takes(folder)
 
 
 def test_one_that_is_dropped_gives_it_back(tmp_path: Path) -> None:
@@ -100,7 +114,7 @@ def test_a_forked_child_neither_has_it_nor_keeps_it(tmp_path: Path) -> None:
     if not child:
         os.close(go)
         os.read(done, 1)
-        os._exit(0)
+        os._exit(lock.held)
     os.close(done)
     try:
         assert not other_process_takes(tmp_path)
@@ -108,7 +122,7 @@ def test_a_forked_child_neither_has_it_nor_keeps_it(tmp_path: Path) -> None:
         assert other_process_takes(tmp_path)
     finally:
         os.close(go)
-        os.waitpid(child, 0)
+        assert os.waitpid(child, 0)[1] == 0
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX only")

@@ -1,5 +1,6 @@
 """What the default saver promises: what is listed is whole, the newest whole one is restored, N are kept."""
 
+import errno
 import itertools
 import json
 import logging
@@ -12,7 +13,6 @@ import stat
 import struct
 import subprocess
 import sys
-import threading
 import zlib
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -27,8 +27,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tenterhooks import Checkpoint, CheckpointError
+from tenterhooks_checkpoint import _lock
 from tenterhooks_checkpoint._manifest import Manifest
-from tenterhooks_checkpoint._writer import Writer
 from tenterhooks_checkpoint.saver import Saver
 
 FILES = ["arrays.safetensors", "manifest.json", "state.json"]
@@ -284,15 +284,6 @@ def test_sequence_goes_on_after_one_that_is_not_whole(tmp_path: Path) -> None:
     assert third.sequence == 3
 
 
-def test_savers_of_one_folder_take_turns(tmp_path: Path) -> None:
-    threads = [threading.Thread(target=save, args=(tmp_path, *range(first, first + 5))) for first in (0, 10, 20, 30)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert [checkpoint.sequence for checkpoint in Saver(tmp_path).list()] == list(range(1, 21))
-
-
 def test_another_process_that_saves_there_is_an_error_and_nothing_is_broken(tmp_path: Path) -> None:
     save(tmp_path, 1)
     saver = Saver(tmp_path)
@@ -453,6 +444,7 @@ def test_the_newest_is_kept_though_it_is_the_worst(tmp_path: Path) -> None:
 def test_nan_is_never_the_best_and_anything_is_better(tmp_path: Path) -> None:
     saver = measured(tmp_path, [math.nan], max_to_keep=1, best="loss")
     assert saver.best() is None
+    saver.close()
     saver = measured(tmp_path, [math.nan, math.inf, math.nan], max_to_keep=1, best="loss")
     assert steps(saver) == [1, 2]
     best = saver.best()
@@ -1004,28 +996,34 @@ def test_restoring_removes_nothing(tmp_path: Path) -> None:
     assert names(tmp_path) == before
 
 
-def test_living_process_keeps_its_temporary_folder(tmp_path: Path) -> None:
+def test_living_process_keeps_its_temporary_folder_where_there_are_no_locks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_locks(descriptor: int) -> None:
+        raise OSError(errno.ENOLCK, "no locks here")
+
     living = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     try:
         folder = tmp_path / f".tmp-{living.pid}-0123abcd-0"
         folder.mkdir()
-        save(tmp_path, 1)
+        with monkeypatch.context() as patch:
+            patch.setattr(_lock, "_lock_file", no_locks)
+            save(tmp_path, 1)
         assert folder.exists()
+        # A process that can lock the folder is alone with it: that one has the number of another by chance.
+        save(tmp_path, 2)
+        assert not folder.exists()
     finally:
         living.communicate(b"\n")
-    save(tmp_path, 2)
-    assert not folder.exists()
 
 
-def test_other_saver_of_this_process_keeps_its_temporary_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_second_saver_leaves_what_the_first_is_writing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rename = Path.rename
 
     def meanwhile(self: Path, target: Path) -> Path:
         monkeypatch.undo()
-        # On a thread the commit would wait for the one under way; up to there it comes.
-        Writer(tmp_path).write(state(2), step=2, metrics={})
+        with pytest.raises(CheckpointError, match="another saver"):
+            Saver(tmp_path).open()
         return rename(self, target)
 
     monkeypatch.setattr(Path, "rename", meanwhile)

@@ -73,7 +73,8 @@ def sync_folder(path: Path) -> None:
 def make_folder(path: Path) -> None:
     """Make a folder and those above it, if they are not there, so that they outlive a crash."""
     missing = [folder for folder in (path, *path.parents) if not folder.exists()]
-    path.mkdir(parents=True, exist_ok=True)
+    if missing:
+        path.mkdir(parents=True, exist_ok=True)
     for folder in missing:
         sync_folder(folder.parent)
 
@@ -112,10 +113,15 @@ def leftovers(directory: Path) -> list[Leftover]:
     ]
 
 
-def remove_leftovers(directory: Path) -> None:
-    """Delete the temporary folders of processes that are no more; what cannot be deleted is logged and left."""
+def remove_leftovers(directory: Path, *, alone: bool) -> None:
+    """Delete the temporary folders of processes that are no more; what cannot be deleted is logged and left.
+
+    Args:
+        directory: Where they are.
+        alone: Whether nobody can be at work there: a process that has the number of the one that left them is another.
+    """
     for leftover in leftovers(directory):
-        if leftover.in_use:
+        if leftover.in_use and not alone:
             continue
         path = leftover.path
         _log.info("removing %s, which a process left that did not finish its save", path)

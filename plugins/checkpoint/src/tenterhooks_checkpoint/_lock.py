@@ -1,14 +1,14 @@
-"""One process at a time saves into a folder."""
+"""One saver at a time has a folder, in one process."""
 
 import contextlib
 import errno
+import gc
 import logging
 import os
 import socket
 import sys
 import threading
 import weakref
-from dataclasses import dataclass
 from pathlib import Path
 
 from tenterhooks import CheckpointError
@@ -23,26 +23,13 @@ _log = logging.getLogger(__name__)
 # Of a file system without locks.
 _NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL)
 
-
-@dataclass(slots=True)
-class _Held:
-    """A lock that this process has.
-
-    Attributes:
-        descriptor: Of the open file.
-        holders: How many savers have it.
-    """
-
-    descriptor: int
-    holders: int = 0
-
-
-_held: dict[Path, _Held] = {}
+# The descriptors of the files that this process has locked, by their folders.
+_held: dict[Path, int] = {}
 _table = threading.RLock()
 
 
 class FolderLock:
-    """A hold on a folder: several savers of one process may have it, those of other processes may not.
+    """A hold on a folder, which nobody else may have at the same time.
 
     The system gives it back when the process ends, however it ends.
 
@@ -52,29 +39,46 @@ class FolderLock:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        self._give_back: weakref.finalize[[Path], FolderLock] | None = None
+        self._give_back: weakref.finalize[[Path, int, int], FolderLock] | None = None
+        self._descriptor = -1
+        self._pid = 0
 
     @property
     def held(self) -> bool:
-        """Whether it is held, in this process."""
-        return self._give_back is not None and self._give_back.alive
+        """Whether this object holds it. A forked child holds nothing."""
+        return self._give_back is not None and self._give_back.alive and self._pid == os.getpid()
 
-    def take(self) -> None:
-        """Take hold of the folder, which is there.
+    def take(self) -> bool:
+        """Take hold of the folder, which is there. Twice is harmless.
 
-        On a file system that has no locks this is logged, and is all there is.
+        Returns:
+            Whether it was not held before, and nobody can be at work there. On a file system that has no locks the
+            latter is not known, which is logged.
 
         Raises:
-            CheckpointError: Another process has it.
+            CheckpointError: Somebody else has it.
             OSError: The file cannot be made.
         """
         path = self._directory.resolve()
         with _table:
-            if path not in _held:
-                _held[path] = _lock(path)
-            if not self.held:
-                _held[path].holders += 1
-                self._give_back = weakref.finalize(self, _release, path)
+            if self.held:
+                if _is_file_of(self._descriptor, path):
+                    return False
+                # The folder was deleted, and is another one now.
+                self.give_back()
+            if path in _held:
+                # A session that was dropped unclosed does not block it.
+                gc.collect()
+            if path in _held:
+                raise CheckpointError(
+                    f"another saver of this process saves into {path}: close its session, or give this one another "
+                    "checkpoint_dir"
+                )
+            self._descriptor, alone = _lock(path)
+            self._pid = os.getpid()
+            _held[path] = self._descriptor
+            self._give_back = weakref.finalize(self, _release, path, self._descriptor, self._pid)
+            return alone
 
     def give_back(self) -> None:
         """Give it back. Twice is harmless."""
@@ -82,22 +86,27 @@ class FolderLock:
             self._give_back()
 
 
-def _release(path: Path) -> None:
+def _release(path: Path, descriptor: int, pid: int) -> None:
     with _table:
-        held = _held.get(path)
-        if held is None:
+        if pid != os.getpid() or _held.get(path) != descriptor:
             return
-        held.holders -= 1
-        if not held.holders:
-            del _held[path]
-            try:
-                os.close(held.descriptor)
-            except OSError as error:
-                # It is closed all the same, and all checkpoints are on the disk.
-                _log.warning("closing %s: %s", path / LOCK, str(error))
+        del _held[path]
+        try:
+            os.close(descriptor)
+        except OSError as error:
+            # It is closed all the same, and all checkpoints are on the disk.
+            _log.warning("closing %s: %s", path / LOCK, str(error))
 
 
-def _lock(directory: Path) -> _Held:
+def _is_file_of(descriptor: int, directory: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), (directory / LOCK).stat())
+    except FileNotFoundError:
+        return False
+
+
+def _lock(directory: Path) -> tuple[int, bool]:
+    """Lock a folder's file; its descriptor, and whether there is a lock."""
     descriptor = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
     try:
         _lock_file(descriptor)
@@ -117,7 +126,8 @@ def _lock(directory: Path) -> _Held:
             os.close(descriptor)
             raise
         _log.warning("%s lies on a file system without locks: see to it that no two processes save there", directory)
-    return _Held(descriptor)
+        return descriptor, False
+    return descriptor, True
 
 
 if sys.platform == "win32":
@@ -143,9 +153,9 @@ else:
     def _forget() -> None:
         """A child that was forked holds nothing: it would keep the lock after its parent's death."""
         _table.release()
-        for held in _held.values():
+        for descriptor in _held.values():
             with contextlib.suppress(OSError):
-                os.close(held.descriptor)
+                os.close(descriptor)
         _held.clear()
 
     os.register_at_fork(before=_table.acquire, after_in_parent=_table.release, after_in_child=_forget)

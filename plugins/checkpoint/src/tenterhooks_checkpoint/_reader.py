@@ -9,6 +9,7 @@ from typing import Any
 
 from tenterhooks import Checkpoint, CheckpointError
 from tenterhooks_checkpoint import _folder, _manifest
+from tenterhooks_checkpoint._background import wait_for
 from tenterhooks_checkpoint._manifest import NotWholeError
 
 __all__ = ["Reader"]
@@ -48,6 +49,7 @@ class Reader:
         Raises:
             CheckpointError: There are some and none is whole.
         """
+        wait_for(self._directory)
         faults: dict[Path, str] = {}
         while True:
             there = self._committed()

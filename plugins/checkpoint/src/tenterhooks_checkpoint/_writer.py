@@ -46,7 +46,7 @@ class Writer:
         """Make the folder and take it, and remove what dead processes left there.
 
         Raises:
-            CheckpointError: Another process has it, or it cannot be made.
+            CheckpointError: Another saver has it, or it cannot be made.
         """
         with self._explaining("save"):
             self._open()
@@ -59,7 +59,7 @@ class Writer:
         """Write the files, and wait until they are on the disk.
 
         Raises:
-            CheckpointError: They cannot be written, or cannot hold this state, or another process has the folder.
+            CheckpointError: They cannot be written, or cannot hold this state, or another saver has the folder.
         """
         tree, arrays = _codec.encode(state)
         folder = _files.temporary(self._directory)
@@ -86,10 +86,9 @@ class Writer:
             return Checkpoint(path, written.step, sequence, written.metrics)
 
     def _open(self) -> None:
-        if not self._lock.held:
-            _files.make_folder(self._directory)
-            self._lock.take()
-        _files.remove_leftovers(self._directory)
+        _files.make_folder(self._directory)
+        alone = self._lock.take()
+        _files.remove_leftovers(self._directory, alone=alone)
 
     @contextlib.contextmanager
     def _whole_or_nothing(self, folder: Path, step: int) -> Iterator[None]:

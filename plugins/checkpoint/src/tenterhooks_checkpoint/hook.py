@@ -11,17 +11,18 @@ import tenterhooks
 from tenterhooks import (
     Coordinator,
     Node,
-    OutOfRangeError,
-    SecondOrStepTimer,
     Session,
     SessionRunContext,
     SessionRunHook,
     SessionRunValues,
 )
+from tenterhooks.errors import note
 from tenterhooks.graph import Graph
 from tenterhooks_checkpoint import hookspecs
 from tenterhooks_checkpoint._background import BackgroundSaver
+from tenterhooks_checkpoint._metric import measured
 from tenterhooks_checkpoint._numbers import ProcessNumbers
+from tenterhooks_checkpoint._periods import Periods
 from tenterhooks_checkpoint._retention import Mode, Retention
 from tenterhooks_checkpoint.listener import CheckpointSaverListener
 from tenterhooks_checkpoint.saver import Saver
@@ -46,9 +47,9 @@ class CheckpointSaverHook(SessionRunHook):
 
     Args:
         checkpoint_dir: The folder; by default the session's.
-        save_secs: The seconds between two saves.
-        save_steps: The steps between two saves. At least one period is given; with both, the first that is over
-            saves, and each save restarts both.
+        save_secs: The seconds between two saves; 600 if no period is given.
+        save_steps: The steps between two saves. With both periods the first that is over saves, and each save restarts
+            both.
         listeners: Called around each save.
         max_to_keep: How many checkpoints are kept, those saved last; None keeps all.
         best: What is computed at each save, by a run that calls no hooks: those with its best values are kept, too.
@@ -60,7 +61,8 @@ class CheckpointSaverHook(SessionRunHook):
         clock: Gives the time in seconds.
 
     Raises:
-        ValueError: There is no period, a folder beside a saver that has its own, or a number that is less than 1.
+        ValueError: There is a folder, or a rule of what is kept, beside a saver that has its own, or a number that is
+            less than 1.
     """
 
     saves_state = True
@@ -82,33 +84,32 @@ class CheckpointSaverHook(SessionRunHook):
         saver: tenterhooks.Saver | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        if save_secs is None and save_steps is None:
-            raise ValueError("a saver needs a period: give save_secs, save_steps or both")
         if saver is not None and checkpoint_dir is not None:
             raise ValueError("give either a checkpoint_dir or a saver, which has its own folder")
+        # At once, so that what is wrong with it is said here.
+        self._retention = Retention(max_to_keep, None, mode, keep_best, keep_every_n_steps)
+        if saver is not None and self._retention != Retention():
+            raise ValueError(
+                "a saver has its own rules of what it keeps: give it max_to_keep, mode, keep_best and "
+                "keep_every_n_steps; best= says here what is measured"
+            )
         if saver is not None:
             checkpoint_dir = getattr(saver, "directory", None)
-        self.checkpoint_dir = None if checkpoint_dir is None else Path(checkpoint_dir)
+        # Whatever the working directory will be.
+        self.checkpoint_dir = None if checkpoint_dir is None else Path(checkpoint_dir).absolute()
         self._listeners = list(listeners)
         self._best = best
         self._asynchronous = asynchronous and not self._listeners
         self._given_saver = saver
-        # At once, so that what is wrong with it is said here.
-        self._retention = Retention(max_to_keep, None, mode, keep_best, keep_every_n_steps)
-        self._timers = [
-            SecondOrStepTimer(every_secs, every_steps, clock=clock)
-            for every_secs, every_steps in ((save_secs, None), (None, save_steps))
-            if every_secs is not None or every_steps is not None
-        ]
+        self._periods = Periods(save_secs, save_steps, clock)
 
     def begin(self, graph: Graph) -> None:
         """Begin the listeners."""
         self._numbers = ProcessNumbers()
         self._saver = self._given_saver
         self._background: BackgroundSaver | None = None
-        self._done: tuple[int, dict[str, int]] | None = None
-        for timer in self._timers:
-            timer.reset()
+        self._done: tuple[int, ...] | None = None
+        self._periods.reset()
         for listener in self._listeners:
             listener.begin()
 
@@ -120,7 +121,6 @@ class CheckpointSaverHook(SessionRunHook):
             CheckpointError: The folder cannot be written, another process saves there, or something in the state cannot
                 be saved.
         """
-        self._coord = coord
         self._done = None
         self._metric = None if self._best is None else session.graph[session.graph.name_of(self._best)].name
         if self._saver is None:
@@ -133,8 +133,17 @@ class CheckpointSaverHook(SessionRunHook):
         if self._background is None:
             self._background = BackgroundSaver(self._saver)
         self._saver.open()
+        self._background.raise_failure()
         newest = self._saver.latest()
         restored = session.restored
+        if newest is not None and restored is None:
+            _log.warning(
+                "%s holds checkpoints up to global step %d, and this session was not restored from them: it begins at "
+                "global step %d, and they are deleted as new ones come. Give the session that checkpoint_dir to go on",
+                newest.path.parent,
+                newest.step,
+                session.global_step,
+            )
         known = (
             newest is not None
             and restored is not None
@@ -145,26 +154,34 @@ class CheckpointSaverHook(SessionRunHook):
         if self._save(session, write=not known, wait=True):
             session.request_stop("a checkpoint listener asked for it")
 
+    def before_run(self, run_context: SessionRunContext) -> None:
+        """Tell of what was saved beside the training, or raise what that raised."""
+        assert self._background is not None
+        self._announce(run_context.session, self._background)
+        self._background.raise_failure()
+
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         """Save if it is due."""
         session = run_context.session
         step = session.global_step
-        self._announce(session)
-        due = any(timer.should_trigger_for_step(step) for timer in self._timers) or (
-            session.checkpoint_requested and self._done != _place(session)
-        )
+        due = self._periods.are_over(step) or (session.checkpoint_requested and self._done != session.position)
         if due and self._save(session):
             run_context.request_stop("a checkpoint listener asked for it")
 
     def end(self, session: Session) -> None:
         """Save the last step, unless it is saved already, and wait until it is on the disk."""
         try:
-            if self._done != _place(session):
+            if self._done != session.position:
                 self._save(session, wait=True)
             for listener in self._listeners:
                 listener.end(session, session.global_step)
-        finally:
-            self._close(session)
+        except BaseException as error:
+            try:
+                self._close(session)
+            except Exception as other:
+                note(error, f"then: {type(other).__name__}: {other}")
+            raise
+        self._close(session)
 
     def on_exception(self, session: Session | None, exception: BaseException) -> None:
         """Wait until what was being saved is on the disk."""
@@ -192,56 +209,39 @@ class CheckpointSaverHook(SessionRunHook):
             objections = [*objections, session.torn]
         if objections:
             _log.warning("global step %d is not saved: %s", step, "; ".join(map(str, objections)))
+            # Asked again when the period is over, and at the end: to look at the state may take its time.
+            self._periods.restart(step)
             return False
         for listener in self._listeners:
             listener.before_save(session, step)
         if write:
-            metrics = self._measure(session)
+            metrics = measured(session, self._metric)
             state = session.state_dict()
             if self._asynchronous and not wait:
-                self._background.save(state, step=step, metrics=metrics, coord=self._coord)
+                self._background.save(state, step=step, metrics=metrics)
             else:
                 self._background.save_now(state, step=step, metrics=metrics)
-            self._announce(session)
-        self._done = _place(session)
-        for timer in self._timers:
-            timer.update_last_triggered_step(step)
+            self._announce(session, self._background)
+        self._done = session.position
+        self._periods.restart(step)
         wishes = [listener.after_save(session, step) for listener in self._listeners]
         return any(wishes)
 
-    def _measure(self, session: Session) -> dict[str, float]:
-        """The metric, on the last batch again."""
-        if self._metric is None:
-            return {}
-        try:
-            value = session.run(self._metric)
-        except OutOfRangeError:
-            # Before the first run of a session without any input.
-            return {}
-        try:
-            return {self._metric: float(value)}
-        except (TypeError, ValueError) as error:
-            raise TypeError(
-                f"best={self._metric!r} is {value!r:.60}, which has no order: take a node that gives one number"
-            ) from error
-
-    def _announce(self, session: Session) -> None:
+    def _announce(self, session: Session, background: BackgroundSaver) -> None:
         """Tell of what was committed, in the session's own thread."""
-        assert self._background is not None
-        for checkpoint in self._background.committed():
+        for checkpoint in background.committed():
             _log.info("saved global step %d to %s", checkpoint.step, checkpoint.path)
             session.hook.after_save(session=session, step=checkpoint.step, checkpoint=checkpoint)
 
     def _close(self, session: Session | None) -> None:
-        """Wait for the save that is under way, and give back the folder."""
-        if self._background is None or self._saver is None:
+        """Wait for the save that is under way, and give back the folder and the memory."""
+        background, self._background = self._background, None
+        if background is None or self._saver is None:
             return
-        self._background.wait()
-        self._saver.close()
-        if session is not None:
-            self._announce(session)
-
-
-def _place(session: Session) -> tuple[int, dict[str, int]]:
-    """Where a session stands: a run that is no step may still take an item of a source."""
-    return session.global_step, session.drawn
+        try:
+            background.wait()
+            background.raise_failure()
+        finally:
+            self._saver.close()
+            if session is not None:
+                self._announce(session, background)

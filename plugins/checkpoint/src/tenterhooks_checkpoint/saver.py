@@ -4,7 +4,6 @@ import builtins
 import logging
 import operator
 import os
-import threading
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -23,9 +22,6 @@ _log = logging.getLogger(__name__)
 
 _NO_METRICS: Mapping[str, float] = MappingProxyType({})
 
-# Two savers of one process that commit into one folder at the same time would both take the next number.
-_commit_lock = threading.Lock()
-
 
 class Saver:
     """Keeps the checkpoints of one folder.
@@ -37,8 +33,8 @@ class Saver:
     name is complete. What a killed process left under such a name is removed by the first save of a later one on this
     machine. Nothing is pickled.
 
-    Several processes may read one folder while one writes; a second one that would write gets an error. `open` or the
-    first save takes the folder, and `close` gives it back, or the end of the process.
+    Any number may read one folder while one saver writes; a second one that would write gets an error, in this process
+    or in another. `open` or the first save takes the folder, and `close` gives it back, or the end of the process.
 
     Args:
         directory: The folder. It is made by the first save.
@@ -77,7 +73,8 @@ class Saver:
         keep_best: int = 1,
         keep_every_n_steps: int | None = None,
     ) -> None:
-        self.directory = Path(directory)
+        # Whatever the working directory will be.
+        self.directory = Path(directory).absolute()
         self._retention = Retention(max_to_keep, best, mode, keep_best, keep_every_n_steps)
         self._reader = Reader(self.directory)
         self._writer = Writer(self.directory)
@@ -100,17 +97,16 @@ class Saver:
             The new checkpoint.
 
         Raises:
-            CheckpointError: The state holds something else, it cannot be written, or another process saves into this
-                folder. Those before are as they were.
+            CheckpointError: The state holds something else, it cannot be written, or another saver has this folder.
+                Those before are as they were.
             ValueError: The step is negative.
         """
         step = operator.index(step)
         if step < 0:
             raise ValueError(f"a checkpoint's step is at least 0, not {step}")
         written = self._writer.write(state, step=step, metrics={name: float(metrics[name]) for name in metrics})
-        with _commit_lock:
-            checkpoint = self._writer.commit(written)
-            self._prune()
+        checkpoint = self._writer.commit(written)
+        self._prune()
         return checkpoint
 
     def restore(self, checkpoint: Checkpoint | None = None) -> tuple[Checkpoint, dict[str, Any]] | None:
@@ -185,12 +181,12 @@ class Saver:
         """Make the folder, take hold of it, and remove what dead processes left there. A save does so by itself.
 
         Raises:
-            CheckpointError: Another process saves into this folder, or it cannot be written.
+            CheckpointError: Another saver has this folder, or it cannot be written.
         """
         self._writer.open()
 
     def close(self) -> None:
-        """Let other processes save into the folder. Closing twice is harmless; the next save takes it again."""
+        """Let others save into the folder. Closing twice is harmless; the next save takes it again."""
         self._writer.close()
 
     def _prune(self) -> None:
