@@ -9,7 +9,6 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from tenterhooks import Coordinator
 from tenterhooks_checkpoint import Saver
 from tenterhooks_checkpoint._background import BackgroundSaver
 
@@ -52,15 +51,14 @@ class Tenterhooks(Contender):
         super().__init__(directory)
         self.saver = Saver(directory, max_to_keep=1)
         self.background = BackgroundSaver(self.saver)
-        self.coord = Coordinator()
 
     def save(self, state: State) -> None:
         self.count += 1
-        self.background.save({"variables": state}, step=self.count, metrics={}, coord=self.coord)
+        self.background.save({"variables": state}, step=self.count, metrics={})
 
     def wait(self) -> None:
         self.background.wait()
-        self.coord.raise_requested_exception()
+        self.background.raise_failure()
 
     def restore(self) -> Any:
         return self.saver.restore()

@@ -241,7 +241,8 @@ def test_a_source_that_others_disturbed_is_named_and_logged_as_a_warning(caplog:
     assert record.levelno == logging.WARNING
     assert (
         "; sources/batch may give other items than it would have, since others draw from a random generator that it "
-        "draws from too: give it a generator of its own, or state_dict and load_state_dict"
+        "draws from too, or it takes a variable that has changed, or it had failed: give it a generator of its own, or "
+        "state_dict and load_state_dict"
     ) in record.getMessage()
 
 

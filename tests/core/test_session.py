@@ -727,6 +727,7 @@ def test_a_state_dict_is_all_that_a_checkpoint_holds() -> None:
         assert raw.state_dict() == {
             "global_step": 2,
             "variables": {"w": 8},
+            "in_place": [],
             "sources": {"batch": {"drawn": 2, "begun_with": {}}},
             "hooks": {"counts": {"runs": 2}},
         }

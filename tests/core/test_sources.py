@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import itertools
 import random
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -1014,3 +1015,74 @@ def test_a_stop_iteration_of_the_factory_is_no_end() -> None:
     with pytest.raises(RuntimeError, match=r"<Source 'batch'> raised StopIteration when it was begun") as caught:
         th.Session(graph_of(lambda: [next(empty)])).run("batch")
     assert isinstance(caught.value.__cause__, StopIteration)
+
+
+def resumed_with(make: Callable[[], th.Graph], steps: int, *, skipping: type[Exception] = ValueError) -> th.Session:
+    """A session that goes on from one that has trained so many steps, and has skipped some errors."""
+    session = th.Session(make())
+    while session.global_step < steps:
+        with contextlib.suppress(skipping):
+            session.run("train")
+    saved = copy.deepcopy(session.state_dict())
+    resumed = th.Session(make())
+    resumed.load_state_dict(saved, checkpoint="memory")
+    return resumed
+
+
+@pytest.mark.parametrize(("change", "said"), [(1, ("sources/batch",)), (0, ())])
+def test_one_that_takes_a_variable_that_has_changed_is_named(change: int, said: tuple[str, ...]) -> None:
+    def make() -> th.Graph:
+        graph = th.Graph()
+        graph.variable("stride", lambda: np.array([1]))
+        graph.source("batch", lambda stride: itertools.count(0, int(stride[0])))
+
+        @graph.train_op
+        def train(stride: Any, batch: int) -> None:
+            stride += change
+
+        return graph
+
+    restored = resumed_with(make, 3).restored
+    assert restored is not None
+    assert restored.wound_forward == {"batch": 3}
+    assert restored.not_exact == said
+
+
+class Flaky:
+    """Fails at its third item, once in a process or each time it is begun."""
+
+    failed = False
+
+    def __init__(self, always: bool) -> None:
+        self.always, self.position = always, 0
+
+    def __iter__(self) -> "Flaky":
+        return self
+
+    def __next__(self) -> int:
+        self.position += 1
+        if self.position == 3 and (self.always or not Flaky.failed):
+            Flaky.failed = True
+            raise OSError("corrupt record 2")
+        return self.position
+
+
+def flaky_graph(always: bool) -> th.Graph:
+    graph = th.Graph()
+    graph.source("batch", lambda: Flaky(always))
+    graph.train_op(lambda batch: None, name="train")
+    return graph
+
+
+def test_one_that_had_failed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Flaky, "failed", False)
+    restored = resumed_with(lambda: flaky_graph(False), 4, skipping=OSError).restored
+    assert restored is not None
+    assert restored.not_exact == ("sources/batch",)
+
+
+def test_one_that_fails_while_it_is_wound_forward_says_that_this_is_a_restore() -> None:
+    with pytest.raises(OSError, match="corrupt record 2") as caught:
+        resumed_with(lambda: flaky_graph(True), 4, skipping=OSError)
+    said = "wound forward by 4 items, for a restore, after 2: give it state_dict"
+    assert any(said in note for note in caught.value.__notes__)

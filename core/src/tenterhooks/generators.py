@@ -141,7 +141,11 @@ def same(one: Any, other: Any) -> bool:
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
-        return type(one) is type(other) and one.dtype == other.dtype and np.array_equal(one, other)
+        if type(one) is not type(other) or one.dtype != other.dtype or one.shape != other.shape:
+            return False
+        return bool(one.tobytes() == other.tobytes())
+    if isinstance(one, list | tuple):
+        return type(one) is type(other) and len(one) == len(other) and all(map(same, one, other))
     return bool(one == other)
 
 

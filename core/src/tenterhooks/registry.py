@@ -172,7 +172,8 @@ class HookRegistry:
             *(f"{entry} is in the checkpoint and nothing here takes it" for entry in restored.not_used),
             *(
                 f"{entry} may give other items than it would have, since others draw from a random generator that it "
-                "draws from too: give it a generator of its own, or state_dict and load_state_dict"
+                "draws from too, or it takes a variable that has changed, or it had failed: give it a generator of its "
+                "own, or state_dict and load_state_dict"
                 for entry in restored.not_exact
             ),
         ]

@@ -10,9 +10,10 @@ import numpy as np
 
 from tenterhooks import positions
 from tenterhooks.errors import CheckpointError, note
-from tenterhooks.generators import GLOBAL, generators_in, get_state, set_state
+from tenterhooks.generators import GLOBAL, generators_in, get_state, same, set_state
+from tenterhooks.loading import Loader
 from tenterhooks.sources import SourceReader
-from tenterhooks.state import load, mismatches
+from tenterhooks.state import capture, mismatches
 from tenterhooks.variables import SessionState
 
 __all__ = ["Restored", "restore"]
@@ -37,7 +38,7 @@ class Restored:
         wound_forward: Sources that could not restore their position and are begun anew, and by how many items they are
             wound forward.
         not_exact: Those of them that may give other items than they would have, as "sources/batch": others draw from a
-            random generator that they draw from.
+            random generator that they draw from, they take a variable that has changed, or they had failed.
     """
 
     checkpoint: Path
@@ -76,13 +77,25 @@ def restore(
             + "\n  ".join(problems)
             + "\nuse the program that wrote it, or another checkpoint_dir"
         )
+    # What a source that is wound forward was begun with then is not known: what is there now may be something else.
+    other = {
+        name
+        for name, reader in read.items()
+        if any(
+            entry in common
+            and not any(generators_in(variables[entry]))
+            and not same(capture(variables[entry], entry), saved["variables"][entry])
+            for entry in reader.source.inputs
+        )
+    }
     left_with = dict(_saved_generators({name: variables[name] for name in common}, saved["variables"]))
     with _global_generators_kept():
         wound = {name: reader.load_state_dict(saved["sources"][name], left_with) for name, reader in read.items()}
     # After the sources, which use the generators to get where they were.
+    loader = Loader(saved.get("in_place"))
     for name in common:
         try:
-            variables[name] = load(variables[name], saved["variables"][name])
+            variables[name] = loader.load(variables[name], saved["variables"][name], (name,))
         except BaseException as error:
             note(error, f"when variable {name!r} was restored from {checkpoint}")
             raise
@@ -95,7 +108,9 @@ def restore(
         not_restored=tuple(f"{kind}/{n}" for kind, names in here.items() for n in names if n not in saved[kind]),
         not_used=tuple(f"{kind}/{n}" for kind, names in here.items() for n in saved[kind] if n not in names),
         wound_forward={name: how.items for name, how in wound.items() if how is not None},
-        not_exact=tuple(f"sources/{name}" for name, how in wound.items() if how is not None and not how.exact),
+        not_exact=tuple(
+            f"sources/{name}" for name, how in wound.items() if how is not None and (not how.exact or name in other)
+        ),
     )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from tenterhooks.computation import Computation
 from tenterhooks.default_graph import get_default_graph
-from tenterhooks.errors import UnknownNameError, nearest
+from tenterhooks.errors import CheckpointError, UnknownNameError, nearest
 from tenterhooks.fetches import Feeds, Fetch, Fetches
 from tenterhooks.generators import all_states, set_all
 from tenterhooks.graph import Graph
@@ -15,6 +15,7 @@ from tenterhooks.nodes import Variable
 from tenterhooks.restore import Restored, restore
 from tenterhooks.state import capture
 from tenterhooks.stop import StopRequest, StopRequests
+from tenterhooks.updates import misfits
 from tenterhooks.variables import SessionState, initial_state
 
 if TYPE_CHECKING:
@@ -218,11 +219,25 @@ class Session:
         Arrays in it are the session's own, not copies.
 
         Raises:
-            CheckpointError: Something cannot be saved; the message names it.
+            CheckpointError: Something cannot be saved, or not be restored from that; the message names it.
         """
+        variables = {name: capture(value, f"variables/{name}") for name, value in self.state.items()}
+        problems = [
+            problem
+            for name, known in self.state.outlines.items()
+            for problem in misfits(known, self.state[name], variables[name], f"variables/{name}")
+        ]
+        if problems:
+            raise CheckpointError(
+                "what is in the session could be saved, and not be restored as what it is:\n  "
+                + "\n  ".join(problems)
+                + "\nbegin the variable with what it will hold, or with None or an empty list where plain values "
+                "of any kind and shape are to come"
+            )
         return {
             "global_step": self.global_step,
-            "variables": {name: capture(value, f"variables/{name}") for name, value in self.state.items()},
+            "variables": variables,
+            "in_place": self.state.begun.still_there(self.state),
             "sources": {name: reader.state_dict() for name, reader in self._computation.readers.items()},
             "hooks": {} if self._registry is None else self._registry.state_dict(),
         }

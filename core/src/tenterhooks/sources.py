@@ -28,6 +28,7 @@ class SourceReader:
     __slots__ = (
         "_begun_with",
         "_failure",
+        "_failures",
         "_iterator",
         "_last",
         "_late",
@@ -51,6 +52,7 @@ class SourceReader:
         self._origin: Stateful | None = None
         # What the source raised at last, as a text: the error itself would keep the frames of its traceback.
         self._failure: str | None = None
+        self._failures = 0
         self._begun_with: dict[str, Any] = {}
         self._last: Any = _NOTHING
         self._next: Any = _NOTHING
@@ -111,6 +113,8 @@ class SourceReader:
         if moved:
             # A checkpoint says it nowhere else; of the generators among the variables it does.
             state["left_with"] = moved
+        if self._failures:
+            state["failures"] = self._failures
         if self._origin is not None:
             position = self._origin.state_dict() if self._position is _NOTHING else self._position
             state["position"] = capture(position, f"sources/{self.source.name} (state_dict)")
@@ -148,6 +152,9 @@ class SourceReader:
         else:
             left = begun_with | dict(left_with or {}) | state.get("left_with", {})
             exact = self._wind_forward(drawn, begun_with, left | state.get("looked_with", {}))
+        # An error that the program passed over may come again or not, and so may the items after it.
+        self._failures += state.get("failures", 0)
+        exact = exact and not self._failures
         if looked:
             # An item that was looked at has moved the generators, and is the next one.
             set_all(self.variables, state["looked_with"])
@@ -170,6 +177,13 @@ class SourceReader:
                     f"source {self.source.name!r} has {self.drawn} items, but the checkpoint was saved after {drawn}: "
                     "resume with the same input, or give it state_dict and load_state_dict"
                 ) from error
+            except Exception as error:
+                note(
+                    error,
+                    f"when source {self.source.name!r} was wound forward by {drawn} items, for a restore, after "
+                    f"{self.drawn}: give it state_dict and load_state_dict to go straight there",
+                )
+                raise
             if self.drawn == 1:
                 first = all_states(self.variables)
         return is_exact(self._begun_with, first, all_states(self.variables), begun_with, left_with)
@@ -219,6 +233,7 @@ class SourceReader:
         except BaseException as error:
             if not isinstance(error, OutOfRangeError):
                 self._failure = f"{type(error).__name__}: {error}"
+                self._failures += 1
             note(error, f"in {self.source!r}, after {self.drawn} items")
             raise
         self._failure = None

@@ -1,11 +1,10 @@
-"""What a checkpoint holds, how it is taken from the objects of a session, and how it is loaded back into them.
+"""What a checkpoint holds, how it is taken from the objects of a session, and what does not fit them.
 
 Arrays, numbers, strings, bytes, None, and nested dicts, lists and tuples of them are saved as they are; random
 generators as their state; an object with `state_dict` and `load_state_dict` by what these give and take. Restoring
 loads into the objects that exist, so references to an array, a generator or an object stay good.
 """
 
-import copy
 import random
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol, runtime_checkable
@@ -13,9 +12,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from tenterhooks.errors import CheckpointError
-from tenterhooks.generators import get_state, is_generator, kind, misfit, set_state
+from tenterhooks.generators import get_state, is_generator, kind, misfit
 
-__all__ = ["Stateful", "capture", "load", "mismatches"]
+__all__ = ["Stateful", "capture", "mismatches"]
 
 _PLAIN = (bool, int, float, str, bytes, type(None), np.generic)
 
@@ -134,44 +133,6 @@ def mismatches(current: Any, saved: Any, path: str, there: str = "in the checkpo
             yield f"{path}: {_kind(current)} here, {_kind(saved)} {there}"
     elif current is not None and saved is not None and _family(current) is not _family(saved):
         yield f"{path}: {_kind(current)} here, {_kind(saved)} {there}"
-
-
-def load(current: Any, saved: Any) -> Any:
-    """Load a saved value that fits, and give what stands for it from now on: the same object where it can take it."""
-    if isinstance(current, np.ndarray):
-        if not current.flags.writeable or not isinstance(saved, np.ndarray):
-            return copy.deepcopy(saved)
-        current[...] = saved
-        return current
-    if is_generator(current):
-        set_state(current, saved)
-        return current
-    if isinstance(current, Stateful):
-        current.load_state_dict(saved)
-        return current
-    if isinstance(current, dict):
-        entries = {key: load(current.get(key), entry) for key, entry in saved.items()}
-        # In the order of the checkpoint, which a program may go by.
-        current.clear()
-        for key, entry in entries.items():
-            current[key] = entry
-        return current
-    if isinstance(current, list | tuple) and len(current) == len(saved):
-        parts = [load(entry, part) for entry, part in zip(current, saved, strict=True)]
-    elif (
-        isinstance(saved, complex)
-        and isinstance(current, int | float | complex)
-        and not isinstance(current, np.generic)
-    ):
-        return complex(saved)
-    else:
-        parts = copy.deepcopy(saved)
-    if isinstance(current, list):
-        current[:] = parts
-        return current
-    if isinstance(current, tuple):
-        return current._make(parts) if hasattr(current, "_make") else tuple(parts)
-    return parts
 
 
 def _holds_objects(value: Any) -> bool:

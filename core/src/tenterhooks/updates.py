@@ -1,15 +1,16 @@
 """What training ops may make of variables: what a checkpoint could be restored with at the next start."""
 
-from collections.abc import Mapping
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from tenterhooks.errors import CheckpointError
 from tenterhooks.generators import is_generator
-from tenterhooks.state import capture, mismatches
+from tenterhooks.state import Stateful, capture, mismatches
 
-__all__ = ["fits", "outline", "refusals"]
+__all__ = ["fits", "misfits", "outline", "refusals"]
 
 _NUMBERS = (int, float, complex, np.number, np.bool_)
 _TEXTS = (str, bytes)
@@ -39,6 +40,8 @@ def outline(value: Any) -> Any:
     for kind in _PLAIN:
         if isinstance(value, kind):
             return kind()
+    if isinstance(value, Stateful):
+        return _OBJECT
     if isinstance(value, Mapping):
         return {key: outline(entry) for key, entry in value.items()}
     if isinstance(value, list):
@@ -80,3 +83,39 @@ def fits(known: Any, value: Any) -> bool:
     if kind is list or kind is tuple:
         return len(known) == len(value) and all(map(fits, known, value))
     return isinstance(known, _NUMBERS) or kind in _TEXTS
+
+
+def misfits(known: Any, value: Any, saved: Any, name: str) -> Iterator[str]:
+    """Say what of a variable could be saved and not be restored as what it is; nothing where all of it can.
+
+    Args:
+        known: The outline of the variable's fresh value, which is what it would be restored into.
+        value: The variable.
+        saved: What `capture` gave of it.
+        name: Its name.
+    """
+    yield from mismatches(known, saved, name, "now")
+    yield from _without_counterpart(known, value, name)
+
+
+def _without_counterpart(known: Any, value: Any, path: str) -> Iterator[str]:
+    """What would come back as a value of another type, since nothing is there to load it into."""
+    if known is _OBJECT or isinstance(value, np.ndarray | np.generic):
+        return
+    kind = type(value).__qualname__
+    if is_generator(value):
+        if not is_generator(known):
+            yield f"{path}: a random generator that was not there at first, and would come back as a dict"
+    elif isinstance(value, Stateful):
+        yield f"{path}: a {kind} that was not there at first, and would come back as what its state_dict gives"
+    elif isinstance(value, Mapping):
+        if not isinstance(known, dict) and type(value) not in (dict, OrderedDict):
+            yield f"{path}: a {kind} that was not there at first, and would come back as a dict"
+        for key, entry in value.items():
+            yield from _without_counterpart(known.get(key) if isinstance(known, dict) else None, entry, f"{path}/{key}")
+    elif isinstance(value, list | tuple):
+        if hasattr(value, "_make") and not hasattr(known, "_make"):
+            yield f"{path}: a {kind} that was not there at first, and would come back as a tuple"
+        there = known if isinstance(known, list | tuple) and len(known) == len(value) else [None] * len(value)
+        for index, (part, entry) in enumerate(zip(there, value, strict=True)):
+            yield from _without_counterpart(part, entry, f"{path}/{index}")

@@ -10,6 +10,7 @@ import numpy as np
 from tenterhooks.errors import note
 from tenterhooks.generators import copied, generators_in
 from tenterhooks.graph import Graph
+from tenterhooks.loading import Begun
 from tenterhooks.nodes import Variable
 from tenterhooks.order import in_order
 from tenterhooks.sharing import CONSTANT, Parts
@@ -23,16 +24,18 @@ class SessionState(dict[str, Any]):
 
     Attributes:
         global_step: The number of training runs so far.
+        begun: The arrays that they began with.
         outlines: Of each variable, what its fresh value tells of what a checkpoint of it has to fit.
         updates: The number of runs so far that updated variables, those that are no step too.
         updating: The training ops of a run that has begun to update variables and has not completed; None otherwise.
     """
 
-    __slots__ = ("global_step", "outlines", "updates", "updating")
+    __slots__ = ("begun", "global_step", "outlines", "updates", "updating")
 
     def __init__(self) -> None:
         super().__init__()
         self.global_step = 0
+        self.begun = Begun()
         self.outlines: dict[str, Any] = {}
         self.updates = 0
         self.updating: str | None = None
@@ -53,6 +56,7 @@ class SessionState(dict[str, Any]):
             del self[name]
         self.update(other)
         self.global_step = other.global_step
+        self.begun = other.begun
         self.outlines = other.outlines
         self.updating = other.updating
 
@@ -77,6 +81,7 @@ def begin_missing(graph: Graph, state: SessionState) -> None:
             note(error, f"in the initial value of {variable!r}")
             raise
         state.outlines[name] = outline(state[name])
+        state.begun.add(name, state[name])
 
 
 def unchanging(values: Mapping[str, Any], names: Iterable[str], variables: Mapping[str, Any]) -> dict[str, Any]:

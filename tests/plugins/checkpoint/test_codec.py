@@ -381,3 +381,43 @@ def test_array_of_an_integer_is_not_taken_for_a_length() -> None:
 def test_tree_of_another_make_is_refused(tree: object) -> None:
     with pytest.raises(CheckpointError, match="the state is not as it was written"):
         _codec.decode(tree, {"a": np.zeros(8, np.uint8)})
+
+
+def through_files(state: dict[str, Any]) -> dict[str, Any]:
+    tree, arrays = _codec.encode(state)
+    return _codec.decode(json.loads(json.dumps(tree)), {name: array.copy() for name, array in arrays.items()})
+
+
+@pytest.mark.parametrize("dtype", ["f4", ">f4", "c8", "i8,f4"])
+def test_an_array_that_is_there_twice_is_stored_once_and_is_one_again(dtype: str) -> None:
+    array, equal = np.zeros(3, dtype), np.zeros(3, dtype)
+    state = {"a": array, "b": [array, {"c": array}], "d": equal}
+    assert len(_codec.encode(state)[1]) == 2
+    found = through_files(state)
+    assert found["a"] is found["b"][0] is found["b"][1]["c"]
+    assert found["d"] is not found["a"]
+
+
+@pytest.mark.parametrize("dtype", ["f4", ">f4", "c8", "i8,f4", "U3"])
+def test_the_order_in_memory_comes_back(dtype: str) -> None:
+    array = np.arange(24).astype("U3" if dtype == "U3" else "i8").reshape(2, 3, 4).astype(dtype)
+    fortran = np.asfortranarray(array)
+    found = through_files({"c": array, "f": fortran, "transposed": array.T, "strided": array[:, ::2]})
+    assert found["c"].flags.c_contiguous
+    assert found["f"].flags.f_contiguous
+    assert found["transposed"].flags.f_contiguous
+    assert found["strided"].flags.c_contiguous
+    for name, wanted in (("c", array), ("f", array), ("transposed", array.T), ("strided", array[:, ::2])):
+        assert found[name].tobytes() == wanted.tobytes()
+        assert found[name].shape == wanted.shape
+
+
+def test_an_order_that_is_none_is_an_error() -> None:
+    with pytest.raises(CheckpointError, match="'X' is no order"):
+        _codec.decode({"w": {"$array": "w", "order": "X"}}, {"w": np.zeros(2)})
+
+
+def test_bytes_are_a_view_where_they_can_be() -> None:
+    array = np.zeros(1000, "c8")
+    (content,) = _codec.encode({"w": array})[1].values()
+    assert np.shares_memory(content, array)

@@ -75,3 +75,12 @@ def test_any_array_is_copied(array: NDArray[Any]) -> None:
         assert (copied.dtype, copied.shape) == (array.dtype, array.shape)
         assert copied.tobytes() == array.tobytes()
         assert not np.may_share_memory(copied, array)
+
+
+def test_an_array_that_is_there_twice_is_one_in_the_copy() -> None:
+    snapshot = Snapshot()
+    array = np.ones(2)
+    for _ in range(2):
+        copied = snapshot.take({"a": array, "b": [array], "c": np.ones(2)})
+        assert copied["a"] is copied["b"][0]  # type: ignore[index]
+        assert copied["a"] is not copied["c"]

@@ -4,7 +4,7 @@ What JSON has no word for stands in the tree as an object with a tag, a key that
 
 | tag | of |
 |---|---|
-| `$array` | the name of an array; with `dtype` and `shape` if it is stored as bytes |
+| `$array` | the name of an array; with `dtype` and `shape` if it is stored as bytes, with `order` F if transposed |
 | `$scalar`, `$npstr`, `$npbytes` | a NumPy scalar |
 | `$int`, `$float` | an integer beyond 2**53 (hexadecimal), a float that is not finite (its 64 bits) |
 | `$str` | a string with lone surrogates (UTF-8 that lets them pass, hexadecimal) |
@@ -14,6 +14,7 @@ What JSON has no word for stands in the tree as an object with a tag, a key that
 
 import base64
 import binascii
+import json
 import math
 import struct
 from collections.abc import Callable, Mapping
@@ -76,7 +77,8 @@ def decode(tree: object, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     """Put a state together again.
 
     Returns:
-        What was given to `encode`, with the same types and bits; arrays are in C order.
+        What was given to `encode`, with the same types and bits. An array that stood at several places is one object.
+        Arrays are in C order, or in Fortran order if they were in that.
 
     Raises:
         CheckpointError: The tree is not one that `encode` made, or an array is missing.
@@ -120,6 +122,7 @@ class _Encoder:
 
     def __init__(self) -> None:
         self.arrays: dict[str, NDArray[Any]] = {}
+        self._encoded: dict[int, Any] = {}  # what stands for an array, by its id
         self._open: list[int] = []  # the containers that the value at hand lies in
 
     def encode(self, value: object, path: str) -> Any:
@@ -165,6 +168,16 @@ class _Encoder:
         return {"$dict": pairs}
 
     def _encode_array(self, value: NDArray[Any], path: str) -> Any:
+        encoded = self._encoded.get(id(value))
+        if encoded is None:
+            if value.flags.f_contiguous and not value.flags.c_contiguous:
+                encoded = {**self._encode_content(value.T, path), "order": "F"}
+            else:
+                encoded = self._encode_content(value, path)
+            self._encoded[id(value)] = encoded
+        return encoded
+
+    def _encode_content(self, value: NDArray[Any], path: str) -> Any:
         if value.dtype.str in _NATIVE and value.dtype.isnative:
             return {"$array": self._keep(np.asarray(value, order="C"), path)}
         try:
@@ -174,7 +187,10 @@ class _Encoder:
                 f"{place(path)} is an array of {value.dtype}, which a checkpoint cannot hold, since {error}: give it "
                 "a plain type (as by `astype`), or save its bits (as by `view`)"
             ) from error
-        content = np.frombuffer(value.tobytes(), np.uint8)
+        if value.flags.c_contiguous and value.dtype.itemsize:
+            content = value.reshape(-1).view(np.uint8)
+        else:
+            content = np.frombuffer(value.tobytes(), np.uint8)
         return {"$array": self._keep(content, path), "dtype": dtype, "shape": list(value.shape)}
 
     def _keep(self, array: NDArray[Any], path: str) -> str:
@@ -194,6 +210,7 @@ class _Decoder:
 
     def __init__(self, array: Callable[[str, Any, Any], object]) -> None:
         self._array = array
+        self._arrays: dict[str, Any] = {}
         self._tags: dict[str, Callable[[Any], object]] = {
             "$bytes": _from_base64,
             "$dict": self._decode_pairs,
@@ -221,8 +238,14 @@ class _Decoder:
     def _decode_pairs(self, pairs: Any) -> dict[Any, Any]:
         return {self.decode(key): self.decode(entry) for key, entry in pairs}
 
-    def _decode_array(self, *, array: str, dtype: Any = None, shape: Any = None) -> object:
-        return self._array(array, dtype, shape)
+    def _decode_array(self, *, array: str, dtype: Any = None, shape: Any = None, order: Any = "C") -> object:
+        known = json.dumps([array, dtype, shape, order])
+        if known not in self._arrays:
+            found: Any = self._array(array, dtype, shape)
+            if order not in ("C", "F"):
+                raise ValueError(f"{order!r} is no order of an array")
+            self._arrays[known] = found.T if order == "F" else found
+        return self._arrays[known]
 
 
 def _encode_str(value: str) -> Any:

@@ -36,6 +36,11 @@ class ArrayOutline:
     shape: tuple[int, ...]
     content: NDArray[Any] | None = None
 
+    @property
+    def T(self) -> "ArrayOutline":  # noqa: N802 - NumPy's name
+        """What stands for the transposed array."""
+        return ArrayOutline(self.dtype, self.shape[::-1], None if self.content is None else self.content.T)
+
 
 def read(checkpoint: Checkpoint) -> dict[str, Any]:
     """Read the state of a checkpoint with an `ArrayOutline` for each array. Compares no checksums.

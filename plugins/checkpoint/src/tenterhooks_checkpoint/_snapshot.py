@@ -16,6 +16,7 @@ class Snapshot:
     def __init__(self) -> None:
         self._kept: dict[tuple[Any, ...], NDArray[Any]] = {}
         self._used: dict[tuple[Any, ...], NDArray[Any]] = {}
+        self._copied: dict[int, NDArray[Any]] = {}  # by the id of the array: one that is there twice is so in the copy
 
     def take(self, state: _T) -> _T:
         """Copy a state. The copy before must not be needed any more: this one has its memory.
@@ -24,8 +25,10 @@ class Snapshot:
         without a copy, or what a saver will refuse.
         """
         self._used = {}
+        self._copied = {}
         copied: _T = self._copy(state, ())
         self._kept = self._used
+        self._copied = {}
         return copied
 
     def _copy(self, value: Any, place: tuple[Any, ...]) -> Any:
@@ -41,10 +44,12 @@ class Snapshot:
         return value
 
     def _copy_array(self, value: NDArray[Any], place: tuple[Any, ...]) -> NDArray[Any]:
+        if id(value) in self._copied:
+            return self._copied[id(value)]
         memory = self._kept.get(place)
         if memory is None or memory.dtype is not value.dtype or memory.shape != value.shape:
             # In the order of the array, so that the copy goes through both as they lie.
             memory = np.empty_like(value, order="K", subok=False)
         np.copyto(memory, value)
-        self._used[place] = memory
+        self._used[place] = self._copied[id(value)] = memory
         return memory
