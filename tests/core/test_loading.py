@@ -146,6 +146,7 @@ def test_what_could_be_saved_and_not_be_restored_is_an_error_of_the_save(fresh: 
 
 def test_what_may_grow_may_be_saved() -> None:
     session = th.Session(graph_of(lambda: None, history=list, table=lambda: defaultdict(float), any=None, object=Grows))
+    saved: Any = None
     for _ in range(2):
         session.state["history"].append(np.zeros(len(session.state["history"])))
         session.state["table"][len(session.state["table"])] = 1.0

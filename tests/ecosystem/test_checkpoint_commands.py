@@ -67,7 +67,7 @@ def test_the_exit_codes_are_those_of_the_command() -> None:
 
 @pytest.mark.parametrize("name", ["ls", "verify", "show"])
 def test_the_json_has_what_the_page_says(name: str, folder: Path) -> None:
-    done = run(sys.executable, "-m", "tenterhooks_checkpoint", name, "runs/a", "--json", folder=folder)
+    done = run(sys.executable, "-m", "tenterhooks_checkpoint", name, "runs/look", "--json", folder=folder)
     (row,) = re.findall(rf"^\| `{name} --json` \| (.*) \|$", PAGE, re.MULTILINE)
     found = json.loads(done.stdout)
     said = set(re.findall(r"`(\w+)`", row))
