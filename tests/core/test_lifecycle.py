@@ -195,8 +195,12 @@ class TestGraphOfASession:
             assert raw_of(session).graph is graph
 
     def test_there_has_to_be_one(self) -> None:
+        class WithoutGraph:
+            def create_session(self) -> th.Session:
+                return th.Session()
+
         with pytest.raises(ValueError, match="pass graph=, or a session_creator with one, or open it within"):
-            th.MonitoredSession()
+            th.MonitoredSession(WithoutGraph())
 
     def test_two_of_them_are_an_error(self) -> None:
         creator = th.ChiefSessionCreator(counting_graph())

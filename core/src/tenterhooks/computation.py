@@ -119,14 +119,15 @@ class Computation:
         values.update(kept)
         return values
 
-    def prepare_measuring(self, fetch: Fetch) -> None:
+    def prepare_measuring(self, fetch: Fetch, feeds: Mapping[str, Any]) -> None:
         """Have the sources that these fetches need show an item, which may use up random numbers.
 
         Raises:
+            NotPublishedError: Nobody published something that is needed.
             ValueError: The fetches need a training op.
             OutOfRangeError: A source has no item at all.
         """
-        plan = self._plan((fetch.names,), ())
+        plan = self._plan((fetch.names,), tuple(feeds))
         if plan.update:
             raise ValueError(f"{', '.join(map(repr, fetch.names))} cannot be measured, since that would train")
         for name in plan.sources:

@@ -3,13 +3,14 @@
 import inspect
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from tenterhooks.default_graph import get_default_graph
 from tenterhooks.errors import DeadlineExceededError
 from tenterhooks.graph import Graph
+from tenterhooks.open_graph import OpenGraph
 from tenterhooks.savers import Saver, default_saver
 from tenterhooks.session import Session
 
@@ -134,12 +135,12 @@ class WorkerSessionCreator:
         return session
 
 
-def graph_of(creator: SessionCreator | None, graph: Graph | None) -> Graph:
-    """The graph of a monitored session: the creator's, the one that is given, or the default one.
+def graph_of(creator: SessionCreator | None, graph: Graph | None, state: Mapping[str, Any] | None = None) -> Graph:
+    """The graph of a monitored session: the creator's, the one that is given, the default one, or an open one.
 
     Raises:
         TypeError: One of the two is something else.
-        ValueError: There is no graph, or there are two.
+        ValueError: A creator has no graph and none is given, or there are two.
     """
     if isinstance(creator, Graph):
         raise TypeError(
@@ -158,7 +159,15 @@ def graph_of(creator: SessionCreator | None, graph: Graph | None) -> Graph:
     made: Graph | None = getattr(creator, "graph", None)
     if made is not None and graph is not None and made is not graph:
         raise ValueError("the session_creator has another graph than graph=; give just one of the two")
+    if state is not None:
+        if made is not None or graph is not None:
+            raise ValueError(
+                "give either state= or a graph: with state= the session has one of its own, for steps() and publish()"
+            )
+        return OpenGraph(state)
     found = made or graph or get_default_graph()
+    if found is None and creator is None:
+        return OpenGraph()
     if found is None:
         raise ValueError(
             "the session has no graph: pass graph=, or a session_creator with one, or open it within "

@@ -9,6 +9,7 @@ __all__ = [
     "CheckpointError",
     "DeadlineExceededError",
     "HookError",
+    "NotPublishedError",
     "OutOfRangeError",
     "PluginError",
     "UnavailableError",
@@ -58,6 +59,18 @@ class UnknownNameError(KeyError):
     def __str__(self) -> str:
         """The message as it is: a `KeyError` would put it in quotes."""
         return Exception.__str__(self)
+
+
+class NotPublishedError(UnknownNameError):
+    """Somebody wants a value that a loop of the program's own did not publish.
+
+    Attributes:
+        name: The name of the value.
+    """
+
+    def __init__(self, message: str, name: str) -> None:
+        super().__init__(message)
+        self.name = name
 
 
 def note(error: BaseException, text: str) -> None:

@@ -38,6 +38,7 @@ class HookedSession:
         graph: The graph, in place of a creator.
         stop_grace_period_secs: How many seconds threads of the coordinator have at the end.
         summary_dir: The folder for summaries; by default the creator's checkpoint_dir.
+        state: What a loop of the program's own saves and restores, in place of a graph.
     """
 
     def __init__(
@@ -47,9 +48,10 @@ class HookedSession:
         graph: Graph | None,
         stop_grace_period_secs: float,
         summary_dir: str | Path | None = None,
+        state: Mapping[str, Any] | None = None,
     ) -> None:
         self._hooks = make_hooks(hooks)
-        self._graph = graph_of(creator, graph)
+        self._graph = graph_of(creator, graph, state)
         self._creator = creator or ChiefSessionCreator(self._graph)
         self._stop_grace_period_secs = stop_grace_period_secs
         self._summary_dir = None if summary_dir is None else Path(summary_dir)
@@ -58,6 +60,8 @@ class HookedSession:
         self._raw: Session | None = None
         self._completed_runs = 0
         self._closed = False
+        # Whether the program computes itself, instead of `run`.
+        self._own = False
         self._thaw: Callable[[], object] | None = None
         self._registry = HookRegistry(self._hooks, self._stops)
         claim(self._hooks, self)
@@ -209,6 +213,26 @@ class HookedSession:
         options: Mapping[str, Any] | None,
         run_metadata: RunMetadata | None,
     ) -> Any:
+        if self._own:
+            raise RuntimeError(
+                "session.run in a session whose loop is the program's own: it does not mix with steps(), step() and "
+                "publish(), open another session"
+            )
+        context, run = self._new_run(SessionRunArgs(fetches, feed_dict, options), run_metadata)
+        # An interrupt at any line of this must not leave a run that is under way for ever.
+        try:
+            self._begin_run(context, run)
+            results = run.make(fetches, feed_dict)
+            self._complete_run(context, run, results)
+        except BaseException:
+            self._stops.forget_run()
+            raise
+        return results
+
+    def _new_run(
+        self, args: SessionRunArgs, run_metadata: RunMetadata | None = None
+    ) -> tuple[SessionRunContext, MergedRun]:
+        """What a run goes through, if one can be made now."""
         raw = self._open_session()
         if self._stops.in_run:
             raise RuntimeError(
@@ -221,23 +245,22 @@ class HookedSession:
                 + "; ".join(map(str, self._stops.adopted))
             )
         self._coord.raise_requested_exception()
-        context = SessionRunContext(SessionRunArgs(fetches, feed_dict, options), raw, self._stops, self._completed_runs)
-        run = MergedRun(raw, run_metadata)
-        # An interrupt at any line of this must not leave a run that is under way for ever.
-        try:
-            self._stops.begin_run()
-            if options:
-                run.add_options(options)
-            self._registry.before_run(context, run)
-            results = run.make(fetches, feed_dict)
-            self._registry.after_run(context, run, results)
-            self._stops.adopt()
-        except BaseException:
-            self._stops.forget_run()
-            raise
+        return SessionRunContext(args, raw, self._stops, self._completed_runs), MergedRun(raw, run_metadata)
+
+    def _begin_run(self, context: SessionRunContext, run: MergedRun) -> None:
+        """Ask all hooks what they want of a run. Whoever calls this forgets the run if something fails."""
+        self._stops.begin_run()
+        options = context.original_args.options
+        if options:
+            run.add_options(options)
+        self._registry.before_run(context, run)
+
+    def _complete_run(self, context: SessionRunContext, run: MergedRun, results: Any) -> None:
+        """Give all hooks what they asked for, now that a run has been made."""
+        self._registry.after_run(context, run, results)
+        self._stops.adopt()
         self._completed_runs += 1
-        raw.checkpoint_requested = False
-        return results
+        run.session.checkpoint_requested = False
 
     def _close(self, exception: BaseException | None) -> None:
         """Close everything, whatever fails; see `leave` for what becomes of errors."""

@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from tenterhooks.errors import NotPublishedError, note
 from tenterhooks.fetches import Feeds, Fetch
 from tenterhooks.hooks import RunMetadata, SessionRunArgs, SessionRunValues
+from tenterhooks.plan import needed
 
 if TYPE_CHECKING:
     from tenterhooks.adapters import Adapter
@@ -21,17 +23,21 @@ class MergedRun:
     Args:
         session: The raw session.
         run_metadata: The caller's, where they gave one.
+
+    Attributes:
+        feeds: What is fed, by name.
+        feeders: Who feeds it, for messages.
     """
 
-    __slots__ = ("_asked", "_feeders", "_feeds", "_nothing", "_values", "metadata", "options", "session")
+    __slots__ = ("_asked", "_nothing", "_values", "feeders", "feeds", "metadata", "options", "session")
 
     def __init__(self, session: "Session", run_metadata: RunMetadata | None) -> None:
         self.session = session
         self.metadata = run_metadata or RunMetadata()
         self.options: dict[str, Any] = {}
         self._asked: dict[Adapter, Fetch] = {}
-        self._feeds: dict[str, Any] = {}
-        self._feeders: dict[str, str] = {}
+        self.feeds: dict[str, Any] = {}
+        self.feeders: dict[str, str] = {}
         self._values: Mapping[str, Any] = {}
         # What hooks that asked for nothing share.
         self._nothing = SessionRunValues(None, self.options, self.metadata)
@@ -94,8 +100,32 @@ class MergedRun:
         if feed_dict:
             self._feed(feed_dict, _CALLER)
         seconds = self.metadata.node_seconds if self.options.get("trace") else None
-        self._values = self.session.compute((fetch, *self._asked.values()), self._feeds, node_seconds=seconds)
+        self._values = self.session.compute((fetch, *self._asked.values()), self.feeds, node_seconds=seconds)
         return fetch.pick(self._values)
+
+    @property
+    def fetched(self) -> tuple[tuple[str, ...], ...]:
+        """The names that hooks ask for."""
+        return tuple([fetch.names for fetch in self._asked.values()])
+
+    def make_of(self, published: Mapping[str, Any]) -> None:
+        """Make the run of what a pass published, for the hooks alone.
+
+        Raises:
+            NotPublishedError: A hook asked for what was not published.
+        """
+        if not self._asked:
+            return
+        seconds = self.metadata.node_seconds if self.options.get("trace") else None
+        try:
+            self._values = self.session.compute(
+                self._asked.values(), {**published, **self.feeds} if self.feeds else published, node_seconds=seconds
+            )
+        except NotPublishedError as error:
+            for adapter, fetch in self._asked.items():
+                if error.name in needed(self.session.graph, fetch.names):
+                    note(error, f"asked for by hook {adapter.title}")
+            raise
 
     def values_for(self, adapter: "Adapter") -> SessionRunValues:
         """What a hook gets in `after_run`."""
@@ -112,9 +142,9 @@ class MergedRun:
         graph = self.session.graph
         for node, value in feeds.items():
             name = graph[graph.name_of(node)].name
-            if name in self._feeders:
+            if name in self.feeders:
                 raise RuntimeError(
-                    f"{who} and {self._feeders[name]} both feed {name!r} in one run: only one of them can"
+                    f"{who} and {self.feeders[name]} both feed {name!r} in one run: only one of them can"
                 )
-            self._feeders[name] = who
-            self._feeds[name] = value
+            self.feeders[name] = who
+            self.feeds[name] = value

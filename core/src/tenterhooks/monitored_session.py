@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tenterhooks.creators import ChiefSessionCreator, SessionCreator
+from tenterhooks.creators import ChiefSessionCreator, SessionCreator, graph_of
 from tenterhooks.errors import OutOfRangeError
 from tenterhooks.fetches import Feeds, Fetches
 from tenterhooks.graph import Graph
 from tenterhooks.hooks import RunMetadata
-from tenterhooks.lifecycle import HookedSession
+from tenterhooks.own_loops import OwnLoops
 from tenterhooks.recovery import RECOVERABLE, Recovery
 from tenterhooks.step_fn import StepContext, check_step_fn
 
@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
 
-class SingularMonitoredSession(HookedSession):
+class SingularMonitoredSession(OwnLoops):
     """Calls hooks around the runs of a session. It does not recover: every error reaches the caller.
 
     Use it in a `with` block. The block ends cleanly when it is over, and when the input ran out (`OutOfRangeError` or
@@ -33,6 +33,7 @@ class SingularMonitoredSession(HookedSession):
         session_creator: Makes the raw session.
         checkpoint_dir: The folder whose newest checkpoint is restored, in place of a creator.
         stop_grace_period_secs: How many seconds threads of the coordinator have at the end.
+        state: What a loop of the program's own saves and restores, by name, in place of a graph.
 
     Raises:
         HookError: Something in `hooks` is no hook, or belongs to another open session.
@@ -48,15 +49,17 @@ class SingularMonitoredSession(HookedSession):
         session_creator: SessionCreator | None = None,
         checkpoint_dir: str | Path | None = None,
         stop_grace_period_secs: float = 120.0,
+        state: Mapping[str, Any] | None = None,
     ) -> None:
         if checkpoint_dir is not None:
             if session_creator is not None:
                 raise ValueError("give either a session_creator or a checkpoint_dir, not both")
+            graph, state = graph_of(None, graph, state), None
             session_creator = ChiefSessionCreator(graph, checkpoint_dir)
-        super().__init__(session_creator, hooks, graph, stop_grace_period_secs)
+        super().__init__(session_creator, hooks, graph, stop_grace_period_secs, state=state)
 
 
-class MonitoredSession(HookedSession):
+class MonitoredSession(OwnLoops):
     """Calls hooks around the runs of a session, and recovers when a run raises `AbortedError` or `UnavailableError`.
 
     Then the session is created anew from the newest checkpoint (without one, fresh), `after_create_session` is called
@@ -74,6 +77,7 @@ class MonitoredSession(HookedSession):
             raises the first of them.
         sleep: Sleeps for a number of seconds.
         summary_dir: The folder for summaries; by default the creator's checkpoint_dir.
+        state: What a loop of the program's own saves and restores, by name, in place of a graph.
 
     Raises:
         HookError: Something in `hooks` is no hook, or belongs to another open session.
@@ -91,9 +95,10 @@ class MonitoredSession(HookedSession):
         max_recoveries: int = 10,
         sleep: Callable[[float], object] = time.sleep,
         summary_dir: str | Path | None = None,
+        state: Mapping[str, Any] | None = None,
     ) -> None:
         self._recovery = Recovery(max_recoveries, sleep=sleep)
-        super().__init__(session_creator, hooks, graph, stop_grace_period_secs, summary_dir)
+        super().__init__(session_creator, hooks, graph, stop_grace_period_secs, summary_dir, state)
 
     def run(
         self,
@@ -119,7 +124,7 @@ class MonitoredSession(HookedSession):
 
     def should_stop(self) -> bool:
         """Whether the loop shall end; recovers if a thread reported that a worker was lost."""
-        if not self._closed and isinstance(self._coord.exception, RECOVERABLE):
+        if not (self._closed or self._own) and isinstance(self._coord.exception, RECOVERABLE):
             self._recover(self._coord.exception)
         return super().should_stop()
 

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 if TYPE_CHECKING:
     from tenterhooks.graph import Graph
 
-__all__ = ["GlobalStep", "Node", "Placeholder", "Source", "Tensor", "TrainOp", "Variable", "parameter_names"]
+__all__ = [
+    "GlobalStep",
+    "Node",
+    "Placeholder",
+    "Published",
+    "Source",
+    "Tensor",
+    "TrainOp",
+    "Variable",
+    "parameter_names",
+]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -50,6 +60,15 @@ class Placeholder(Node):
     def __init__(self, graph: "Graph", name: str, default: Any) -> None:
         super().__init__(graph, name)
         self.default = default
+
+
+class Published(Placeholder):
+    """A value that a loop of the program's own gives by its name."""
+
+    __slots__ = ()
+
+    def __init__(self, graph: "Graph", name: str) -> None:
+        super().__init__(graph, name, REQUIRED)
 
 
 class Variable(Node):

@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from tenterhooks.errors import NotPublishedError
 from tenterhooks.graph import Graph
-from tenterhooks.nodes import REQUIRED, Placeholder, Source, Tensor, TrainOp, Variable
+from tenterhooks.nodes import REQUIRED, Placeholder, Published, Source, Tensor, TrainOp, Variable
 from tenterhooks.order import in_order
 
-__all__ = ["Plan", "make_plan"]
+__all__ = ["Plan", "make_plan", "needed"]
 
 
 class Plan:
@@ -49,16 +50,16 @@ def make_plan(graph: Graph, fetched: Iterable[str], fed: Iterable[str]) -> Plan:
 
     Raises:
         ValueError: Something needed is a placeholder without default that nobody feeds, or depends on itself.
-        UnknownNameError: Something needed takes what does not exist.
+        UnknownNameError: Something needed takes what does not exist, or is a value that nobody published.
     """
     fed = frozenset(fed)
     fetched = tuple(fetched)
-    needed = _needed(graph, fetched, fed)
+    wanted = needed(graph, fetched, fed)
     plan = Plan()
     inputs = {
         name: node.inputs if isinstance(node, Tensor) and name not in fed else ()
         for name, node in graph.nodes.items()
-        if name in needed
+        if name in wanted
     }
     late: dict[str, Tensor[..., Any]] = {}
     for name in in_order(inputs):
@@ -71,6 +72,15 @@ def make_plan(graph: Graph, fetched: Iterable[str], fed: Iterable[str]) -> Plan:
             plan.sources.append(name)
         elif isinstance(node, Placeholder):
             if node.default is REQUIRED:
+                if isinstance(node, Published):
+                    there = sorted(entry for entry in fed if entry != "*")
+                    raise NotPublishedError(
+                        f"a hook asked for {name!r}, and nobody published it; published were: "
+                        + (", ".join(map(repr, there)) or "none")
+                        + f": session.publish({{{name!r}: ...}}) in each pass in which session.wants({name!r}), or "
+                        "between passes",
+                        name,
+                    )
                 takers = sorted(taker for taker, names in inputs.items() if name in names)
                 raise ValueError(
                     f"placeholder {name!r} has no default and nobody feeds it"
@@ -93,21 +103,21 @@ def make_plan(graph: Graph, fetched: Iterable[str], fed: Iterable[str]) -> Plan:
     return plan
 
 
-def _needed(graph: Graph, fetched: Iterable[str], fed: frozenset[str]) -> set[str]:
+def needed(graph: Graph, fetched: Iterable[str], fed: frozenset[str] = frozenset()) -> set[str]:
     """All nodes that the fetched ones are made from, as far as they are not fed."""
-    needed: set[str] = set()
+    found: set[str] = set()
     waiting = list(fetched)
     while waiting:
         name = waiting.pop()
-        if name in needed:
+        if name in found:
             continue
-        needed.add(name)
+        found.add(name)
         node = graph.nodes[name]
         # What a variable or a source is begun with is not of this run.
         if name not in fed and isinstance(node, Tensor):
             # Raises for an unknown name; a graph that is not finalized has not been checked.
             waiting.extend(graph[entry].name for entry in node.inputs)
-    return needed
+    return found
 
 
 def _order_late(late: dict[str, Tensor[..., Any]], place: Mapping[str, int]) -> list[Tensor[..., Any]]:

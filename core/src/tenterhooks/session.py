@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING, Any, Self
 
 from tenterhooks.computation import Computation
 from tenterhooks.default_graph import get_default_graph
-from tenterhooks.errors import CheckpointError, UnknownNameError, nearest
+from tenterhooks.errors import UnknownNameError, nearest
 from tenterhooks.fetches import Feeds, Fetch, Fetches
 from tenterhooks.generators import all_states, set_all
 from tenterhooks.graph import Graph
 from tenterhooks.hooks import RunMetadata
+from tenterhooks.loop_position import LoopPosition
 from tenterhooks.nodes import Variable
+from tenterhooks.open_graph import OpenGraph
+from tenterhooks.own_state import OwnState
 from tenterhooks.restore import Restored, restore
-from tenterhooks.state import capture
 from tenterhooks.stop import StopRequest, StopRequests
-from tenterhooks.updates import misfits
 from tenterhooks.variables import SessionState, initial_state
 
 if TYPE_CHECKING:
@@ -41,6 +42,9 @@ class Session:
         restored: What the session was restored from, None if it is fresh.
         hook_states: What hooks had saved in the checkpoint that it was restored from, by their names.
         checkpoint_requested: Whether somebody asked for a checkpoint at the end of this run.
+        loop: Where a loop of the program's own stands.
+        published: What such a loop published in its last pass, and between passes: what a run of this session sees.
+        own_state: The variables as the body of such a loop reads and assigns them; None where there is a graph.
 
     Raises:
         UnknownNameError: `state` lacks variables of the graph.
@@ -64,6 +68,9 @@ class Session:
                 f"the given state lacks the variables {missing} of the graph{nearest('', self.state)}"
             )
         self._computation = Computation(graph, self.state)
+        self.loop = LoopPosition(graph, self.state)
+        self.published: Mapping[str, Any] = {}
+        self.own_state = OwnState(self.state) if isinstance(graph, OpenGraph) else None
         self._closed = False
         self._stops = StopRequests()
         self._registry: HookRegistry | None = None
@@ -90,6 +97,7 @@ class Session:
         lost.state.take(self.state)
         self.state = lost.state
         self._computation.work_on(lost.state)
+        self.loop.variables = lost.state
 
     @property
     def closed(self) -> bool:
@@ -164,6 +172,8 @@ class Session:
             if name in feeds:
                 raise RuntimeError(f"{name!r} is fed twice in one run, by name and as a node")
             feeds[name] = value
+        if self.published:
+            feeds = {**self.published, **feeds}
         seconds = run_metadata.node_seconds if run_metadata is not None and options and options.get("trace") else None
         return fetch.pick(self.compute((fetch,), feeds, draw=self._registry is None, node_seconds=seconds))
 
@@ -173,13 +183,14 @@ class Session:
         That holds for the generators among the variables and for those of the process, not for others.
 
         Raises:
+            NotPublishedError: It needs what the last pass of a loop of the program's own did not publish.
             ValueError: It would train.
         """
         fetch = self.compile(fetches)
-        self._computation.prepare_measuring(fetch)
+        self._computation.prepare_measuring(fetch, self.published)
         states = all_states(self.state)
         try:
-            return fetch.pick(self.compute((fetch,), {}, draw=False))
+            return fetch.pick(self.compute((fetch,), self.published, draw=False))
         finally:
             set_all(self.state, states)
 
@@ -211,7 +222,7 @@ class Session:
         A run that is no step may still update variables, or take an item of a source.
         """
         drawn = [reader.drawn for reader in self._computation.readers.values()]
-        return self.global_step, self.state.updates, *drawn
+        return self.global_step, self.state.updates, *self.loop.place, *drawn
 
     def state_dict(self) -> dict[str, Any]:
         """All that a checkpoint holds: the step, the variables, the sources' positions, and the hooks' states.
@@ -221,22 +232,13 @@ class Session:
         Raises:
             CheckpointError: Something cannot be saved, or not be restored from that; the message names it.
         """
-        variables = {name: capture(value, f"variables/{name}") for name, value in self.state.items()}
-        problems = [
-            problem
-            for name, known in self.state.outlines.items()
-            for problem in misfits(known, self.state[name], variables[name], f"variables/{name}")
-        ]
-        if problems:
-            raise CheckpointError(
-                "what is in the session could be saved, and not be restored as what it is:\n  "
-                + "\n  ".join(problems)
-                + "\nbegin the variable with what it will hold, or with None or an empty list where plain values "
-                "of any kind and shape are to come"
-            )
+        if self.own_state is not None:
+            self.own_state.saved()
+        loop = {"loop": self.loop.state_dict()} if self.loop.used else {}
         return {
+            **loop,
             "global_step": self.global_step,
-            "variables": variables,
+            "variables": self.state.captured(),
             "in_place": self.state.begun.still_there(self.state),
             "sources": {name: reader.state_dict() for name, reader in self._computation.readers.items()},
             "hooks": {} if self._registry is None else self._registry.state_dict(),
@@ -256,4 +258,8 @@ class Session:
                 state of a session at all.
         """
         self.restored = restore(state, self.state, self._computation.readers, Path(checkpoint))
+        if "loop" in state:
+            self.loop.load_state_dict(state["loop"])
+        if self.own_state is not None:
+            self.own_state.restored([name for name in self.state if name in state["variables"]])
         self.hook_states = dict(state["hooks"])

@@ -62,6 +62,11 @@ class SourceReader:
         # Whether some global generators are to be looked at with the next item.
         self._late = False
 
+    def begin(self) -> dict[str, Any] | None:
+        """Begin the source now, and give where it stands if it can restore that itself; it does not move on with it."""
+        self._begin()
+        return None if self._origin is None else copy.deepcopy(self.state_dict())
+
     def draw(self) -> Any:
         """The next item.
 

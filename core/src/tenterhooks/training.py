@@ -1,10 +1,11 @@
 """`MonitoredTrainingSession`: a monitored session with the hooks that its arguments ask for."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
-from tenterhooks.creators import ChiefSessionCreator, SessionCreator, WorkerSessionCreator
+from tenterhooks.creators import ChiefSessionCreator, SessionCreator, WorkerSessionCreator, graph_of
 from tenterhooks.graph import Graph
 from tenterhooks.monitored_session import MonitoredSession
 from tenterhooks.plugins import make_hook, make_hooks
@@ -25,6 +26,7 @@ _SAVE_SECS = _Default(600.0)
 def MonitoredTrainingSession(  # noqa: N802 - TensorFlow's name.
     *,
     graph: Graph | None = None,
+    state: Mapping[str, Any] | None = None,
     is_chief: bool = True,
     checkpoint_dir: str | Path | None = None,
     hooks: Iterable[object] = (),
@@ -48,7 +50,8 @@ def MonitoredTrainingSession(  # noqa: N802 - TensorFlow's name.
     `checkpoint`.
 
     Args:
-        graph: The graph; by default the one that is the default graph.
+        graph: The graph; by default the one that is the default graph. Without one, `steps` and `publish` are the loop.
+        state: What a loop of the program's own saves and restores, by name, in place of a graph.
         is_chief: Whether this process initialises and saves. Any other restores what the chief has saved, and gets
             just `hooks`.
         checkpoint_dir: The folder of the checkpoints: the newest whole one is restored, and new ones are saved into it.
@@ -73,6 +76,7 @@ def MonitoredTrainingSession(  # noqa: N802 - TensorFlow's name.
         CheckpointError: The checkpoints cannot be restored, or the folder cannot be written.
     """
     active = make_hooks(hooks)
+    graph = graph_of(None, graph, state)
     creator: SessionCreator
     if is_chief:
         creator = ChiefSessionCreator(graph, checkpoint_dir)

@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from tenterhooks.errors import note
+from tenterhooks.errors import CheckpointError, note
 from tenterhooks.generators import copied, generators_in
 from tenterhooks.graph import Graph
 from tenterhooks.loading import Begun
 from tenterhooks.nodes import Variable
 from tenterhooks.order import in_order
 from tenterhooks.sharing import CONSTANT, Parts
-from tenterhooks.updates import outline
+from tenterhooks.state import capture
+from tenterhooks.updates import misfits, outline
 
 __all__ = ["SessionState", "begin_missing", "initial_state", "unchanging"]
 
@@ -49,6 +50,27 @@ class SessionState(dict[str, Any]):
         if self.updating is None:
             return None
         return f"the update by {self.updating} was not completed, at global step {self.global_step}"
+
+    def captured(self) -> dict[str, Any]:
+        """What a checkpoint holds of the variables. Arrays in it are the session's own, not copies.
+
+        Raises:
+            CheckpointError: Something cannot be saved, or not be restored from that; the message names it.
+        """
+        saved = {name: capture(value, f"variables/{name}") for name, value in self.items()}
+        problems = [
+            problem
+            for name, known in self.outlines.items()
+            for problem in misfits(known, self[name], saved[name], f"variables/{name}")
+        ]
+        if problems:
+            raise CheckpointError(
+                "what is in the session could be saved, and not be restored as what it is:\n  "
+                + "\n  ".join(problems)
+                + "\nbegin the variable with what it will hold, or with None or an empty list where plain values "
+                "of any kind and shape are to come"
+            )
+        return saved
 
     def take(self, other: "SessionState") -> None:
         """Become what another state is: the same variables, and the same step."""

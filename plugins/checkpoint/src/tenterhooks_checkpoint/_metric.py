@@ -1,13 +1,13 @@
 """What is measured at a save, so that the best checkpoints are known."""
 
 from tenterhooks import OutOfRangeError, Session
-from tenterhooks.errors import note
+from tenterhooks.errors import NotPublishedError, note
 
 __all__ = ["measured"]
 
 
 def measured(session: Session, name: str | None) -> dict[str, float]:
-    """A metric by its name, on the last batch again; nothing if there is no name, or no batch at all.
+    """A metric by its name, on the last batch again; nothing if there is no name, no batch at all, or no value yet.
 
     Raises:
         TypeError: It has no order.
@@ -17,8 +17,8 @@ def measured(session: Session, name: str | None) -> dict[str, float]:
         return {}
     try:
         value = session.measure(name)
-    except OutOfRangeError:
-        # Before the first run of a session without any input.
+    except (OutOfRangeError, NotPublishedError):
+        # Before the first run of a session without any input; or before an evaluation publishes it.
         return {}
     except Exception as error:
         note(error, f"when best={name!r} was computed, which a saver does at each save")

@@ -122,6 +122,7 @@ class CheckpointSaverHook(SessionRunHook):
                 be saved.
         """
         self._done = None
+        self._said_unmeasured = False
         self._metric = None if self._best is None else session.graph[session.graph.name_of(self._best)].name
         if self._saver is None:
             directory = self.checkpoint_dir or session.checkpoint_dir
@@ -216,6 +217,14 @@ class CheckpointSaverHook(SessionRunHook):
             listener.before_save(session, step)
         if write:
             metrics = measured(session, self._metric)
+            if self._metric is not None and not metrics and session.published and not self._said_unmeasured:
+                self._said_unmeasured = True
+                _log.warning(
+                    "best=%r has no value at global step %d, since nothing of that name was published yet: checkpoints "
+                    "without it are not among the best",
+                    self._metric,
+                    step,
+                )
             state = session.state_dict()
             if self._asynchronous and not wait:
                 self._background.save(state, step=step, metrics=metrics)
