@@ -1,6 +1,7 @@
 """Whether an exception is what drops an object: what a loop holds is dropped by `break` and `return` as well."""
 
 import contextlib
+import itertools
 import signal
 from collections.abc import Callable, Iterator
 
@@ -76,6 +77,39 @@ def by_assignment(dropped: Dropped) -> None:
 def by_deletion(dropped: Dropped) -> None:
     iterator = iter(dropped)
     del iterator
+
+
+def by_break_through_a_generator(dropped: Dropped) -> None:
+    def going_through() -> Iterator[int]:
+        for item in dropped:  # noqa: UP028
+            yield item
+
+    for _ in enumerate(going_through()):
+        break
+
+
+def by_a_slice_that_ends(dropped: Dropped) -> None:
+    for _ in itertools.islice(dropped, 2):
+        len("an instruction")
+
+
+def by_a_shorter_one_beside_it(dropped: Dropped) -> None:
+    for _ in zip(dropped, [1], strict=False):
+        len("an instruction")
+
+
+def by_return_from_a_function_that_holds_it(dropped: Dropped) -> None:
+    def loop() -> None:
+        iterator = iter(dropped)
+        for _ in iterator:
+            return
+
+    loop()
+
+
+def by_clearing_a_list(dropped: Dropped) -> None:
+    iterators = [iter(dropped)]
+    iterators.clear()
 
 
 def by_raise(dropped: Dropped) -> None:
@@ -157,6 +191,42 @@ def by_exception_that_holds_it(dropped: Dropped) -> None:
         return
 
 
+def by_named_exception_that_holds_it(dropped: Dropped) -> None:
+    def loop() -> None:
+        iterator = iter(dropped)
+        for _ in iterator:
+            raise ValueError("raised")
+
+    try:
+        loop()
+    except ValueError as error:
+        str(error)
+
+
+def by_raise_of_a_wrapper(dropped: Dropped) -> None:
+    for _ in map([0].__getitem__, dropped):
+        len("an instruction")
+
+
+def by_raise_through_a_generator_function(dropped: Dropped) -> None:
+    def going_through() -> Iterator[int]:
+        for item in dropped:  # noqa: UP028
+            yield item
+
+    for _ in going_through():
+        raise ValueError("raised")
+
+
+def by_throw_into_a_generator(dropped: Dropped) -> None:
+    @contextlib.contextmanager
+    def going_through() -> Iterator[int]:
+        for item in dropped:  # noqa: UP028
+            yield item
+
+    with going_through():
+        raise ValueError("raised")
+
+
 def by_interrupt(dropped: Dropped) -> None:
     signal.setitimer(signal.ITIMER_REAL, 0.01)
     with contextlib.suppress(TimeoutError):
@@ -171,7 +241,20 @@ def by_raise_through_a_generator(dropped: Dropped) -> None:
 
 
 @pytest.mark.parametrize(
-    "leave", [by_break, by_return, by_break_of_an_enumeration, by_break_of_a_generator, by_assignment, by_deletion]
+    "leave",
+    [
+        by_break,
+        by_return,
+        by_break_of_an_enumeration,
+        by_break_of_a_generator,
+        by_break_through_a_generator,
+        by_a_slice_that_ends,
+        by_a_shorter_one_beside_it,
+        by_return_from_a_function_that_holds_it,
+        by_clearing_a_list,
+        by_assignment,
+        by_deletion,
+    ],
 )
 def test_leaving_is_no_exception(leave: Callable[[Dropped], object]) -> None:
     dropped = Dropped()
@@ -193,6 +276,10 @@ def test_leaving_is_no_exception(leave: Callable[[Dropped], object]) -> None:
         by_condition_of_a_loop,
         by_assignment_of_an_attribute,
         by_exception_that_holds_it,
+        by_named_exception_that_holds_it,
+        by_raise_of_a_wrapper,
+        by_raise_through_a_generator_function,
+        by_throw_into_a_generator,
         by_interrupt,
         by_raise_through_a_generator,
     ],

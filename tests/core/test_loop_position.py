@@ -143,8 +143,22 @@ def single_steps(session: Any, state: dict[str, Any], seen: list[Any]) -> None:
             take(state, 1)
 
 
+def around_epochs(session: Any, state: dict[str, Any], seen: list[Any]) -> None:
+    def go_through(what: Any) -> None:
+        for item in session.steps(shuffled(state["order"])):
+            seen.append((what, int(item)))
+            take(state, item)
+
+    go_through("before")
+    for n in (2, 3):
+        for epoch in session.epochs(n):
+            go_through(epoch)
+        go_through(f"after {n}")
+
+
 PROGRAMS = [
     in_epochs,
+    around_epochs,
     exact,
     in_groups,
     shuffled_by_the_program,

@@ -129,6 +129,19 @@ class TestAssigning:
         with th.MonitoredSession(state={"w": 1}) as session, pytest.raises(TypeError, match="cannot be deleted"):
             del session.state["w"]
 
+    def test_it_is_saved_where_the_session_was_created_twice(self) -> None:
+        class LostOnce(th.SessionRunHook):
+            lost = False
+
+            def after_create_session(self, session: th.Session, coord: th.Coordinator) -> None:
+                if not self.lost:
+                    self.lost = True
+                    raise th.AbortedError("lost")
+
+        with th.MonitoredSession(hooks=[LostOnce()], state={"p": 1.0}) as session:
+            session.state["p"] = 2.0
+            assert raw_of(session).state_dict()["variables"] == {"p": 2.0}
+
 
 class TestNeverAssigned:
     def warnings(

@@ -153,7 +153,7 @@ class TestBetweenPasses:
                     session.publish(x=1)
 
     def test_a_callable_is_an_error_there(self) -> None:
-        with th.MonitoredSession() as session, pytest.raises(RuntimeError, match="give the value itself"):
+        with th.MonitoredSession() as session, pytest.raises(ValueError, match="give the value itself"):
             session.publish(accuracy=no_call)
 
     def test_a_pass_that_was_left_ends_before_it(self) -> None:

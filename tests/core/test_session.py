@@ -759,3 +759,52 @@ def test_a_run_logs_nothing(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG):
         trained(0, lambda w: None).run("train")
     assert caplog.records == []
+
+
+class TestPublish:
+    def test_it_is_seen_by_all_runs_to_come(self) -> None:
+        seen: list[Any] = []
+
+        class Evaluate(th.SessionRunHook):
+            def begin(self, graph: th.Graph) -> None:
+                graph.placeholder("accuracy", default=0.0)
+
+            def after_run(self, run_context: th.SessionRunContext, run_values: th.SessionRunValues) -> None:
+                if run_context.completed_runs == 1:
+                    run_context.session.publish(accuracy=0.5)
+                    seen.append(run_context.session.run("accuracy"))
+
+        with th.MonitoredSession(graph=th.Graph(), hooks=[Evaluate()]) as session:
+            for _ in range(3):
+                seen.append(session.run("accuracy"))
+            seen.append(session.run(["accuracy"], {"accuracy": 0.75}))
+        assert seen == [0.0, 0.5, 0.0, 0.5, [0.75]]
+
+    def test_in_a_loop_of_the_programs_own_it_is_as_between_passes(self) -> None:
+        seen: list[Any] = []
+
+        class Evaluate(th.SessionRunHook):
+            def before_run(self, run_context: th.SessionRunContext) -> th.SessionRunArgs:
+                return th.SessionRunArgs("accuracy")
+
+            def after_run(self, run_context: th.SessionRunContext, run_values: th.SessionRunValues) -> None:
+                seen.append(run_values.results)
+                run_context.session.publish(accuracy=run_context.session.global_step)
+
+        with th.MonitoredSession(hooks=[Evaluate()]) as session:
+            session.publish(accuracy=0)
+            list(session.steps("abc"))
+        assert seen == [0, 1, 2]
+
+    def test_what_is_no_value_of_its_own_is_refused(self) -> None:
+        graph = th.Graph()
+        graph.variable("w", lambda: 0)
+        graph.placeholder("x")
+        with th.Session(graph) as session:
+            for name in ("w", "global_step", "*"):
+                with pytest.raises(ValueError, match="which the session has itself"):
+                    session.publish({name: 1})
+            with pytest.raises(th.UnknownNameError, match="the nearest: 'x'"):
+                session.publish(xx=1)
+            with pytest.raises(ValueError, match="give the value itself"):
+                session.publish(x=lambda: 1)

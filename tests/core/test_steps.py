@@ -1,7 +1,11 @@
 """Loops of the program's own: passes, how they begin, how each way of leaving them counts."""
 
+import contextlib
+import itertools
+import subprocess
+import sys
 import traceback
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 import pytest
@@ -147,7 +151,7 @@ class TestItems:
     def test_it_is_an_iterator(self) -> None:
         with th.MonitoredSession() as session:
             steps = session.steps([1, 2])
-            assert iter(steps) is steps
+            assert isinstance(steps, Iterator)
             assert [next(steps), next(steps), next(steps, None), next(steps, None)] == [1, 2, None, None]
             assert session.global_step == 2
 
@@ -253,6 +257,33 @@ class TestLeaving:
             assert list(steps) == []
             assert list(session.steps("a")) == ["a"]
 
+    def test_a_slice_of_it_that_ends_leaves_it(self) -> None:
+        with th.MonitoredSession(hooks=[asked := Ask("x")]) as session:
+            for x in itertools.islice(session.steps(range(9)), 3):
+                session.publish(x=x)
+            raw = raw_of(session)
+            assert session.global_step == 3
+        assert asked.seen == [(1, 0), (2, 1), (3, 2)]
+        assert raw.torn is None
+
+    def test_one_that_is_held_until_the_process_ends_is_dropped_in_silence(self) -> None:
+        program = "import tenterhooks as th; session = th.MonitoredSession(); steps = session.steps([1]); next(steps)"
+        ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+        assert ended.stderr == ""
+
+    def test_an_error_closes_it_through_yield_from_as_an_error(self) -> None:
+        def passes(session: Any) -> Any:
+            yield from session.steps(range(9))
+
+        with th.MonitoredSession() as session:
+            raw = raw_of(session)
+            with contextlib.suppress(ValueError):
+                for x in passes(session):
+                    session.publish(x=x)
+                    raise ValueError("raised")
+        assert raw.global_step == 0
+        assert raw.torn is not None
+
     def test_an_error_that_comes_after_a_pass_was_left_does_not_undo_it(self) -> None:
         hook = Recorder("a")
         with pytest.raises(ValueError, match="after"), th.MonitoredSession(hooks=[hook]) as session:
@@ -292,6 +323,27 @@ class TestLeaving:
                 if item[0]:
                     break
             assert session.global_step == 2
+
+    @pytest.mark.parametrize("use", [list, lambda steps: None], ids=["steps", "the end"])
+    def test_an_interrupt_that_comes_while_a_loop_is_left_comes_out_at_the_next_use(
+        self, use: Callable[[Any], object], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def interrupted(*arguments: object, **options: object) -> None:
+            raise KeyboardInterrupt
+
+        unraisable: list[object] = []
+        monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
+        hook = Recorder("a")
+        with pytest.raises(KeyboardInterrupt, match="while a loop was being left"):  # noqa: SIM117
+            with th.MonitoredSession(hooks=[hook]) as session:
+                with monkeypatch.context() as patched:
+                    patched.setattr(session, "leave_pass", interrupted)
+                    for item in session.steps("abc"):
+                        session.publish(x=item)
+                        break
+                use(session.steps("d") if use is list else ())
+        assert len(unraisable) == 1
+        assert hook.stages[-1] == "on_exception"
 
 
 class TestErrorsOfTheBody:

@@ -57,19 +57,48 @@ class Computation:
             fetch = self._fetches[fetches] = compile_fetches(self.graph, fetches)
         return fetch
 
+    def plan(self, fetches: Iterable[Fetch], fed: Iterable[str]) -> Plan:
+        """Work out what a run for several structures of fetches computes, once for each set of them.
+
+        Args:
+            fetches: The structures.
+            fed: The names that are given.
+
+        Raises:
+            NotPublishedError: Nobody published something that is needed.
+            UnknownNameError: Something that is needed takes what does not exist.
+            ValueError: Something that is needed is not fed.
+        """
+        key = (tuple([fetch.names for fetch in fetches]), tuple(fed))
+        plan = self._plans.get(key)
+        if plan is None:
+            names = dict.fromkeys(name for names in key[0] for name in names)
+            plan = make_plan(self.graph, names, key[1])
+            if not self.graph.finalized:
+                self._follow()
+            if len(self._plans) >= _KEPT:
+                self._plans.clear()
+            self._plans[key] = plan
+        return plan
+
+    def plan_alone(self, fetch: Fetch) -> Plan:
+        """Work out what a run for one structure alone computes, and keep it there."""
+        fetch.plan = self.plan((fetch,), ())
+        return fetch.plan
+
     def compute(
         self,
-        fetches: Iterable[Fetch],
+        plan: Plan,
         feeds: Mapping[str, Any],
         *,
         draw: bool = True,
         node_seconds: dict[str, float] | None = None,
     ) -> dict[str, Any]:
-        """Compute the values of several structures of fetches in one run, each node at most once.
+        """Make one run: compute the values of a plan, each node at most once.
 
         Args:
-            fetches: The structures.
-            feeds: Values by name.
+            plan: What is to be computed.
+            feeds: Values by name, of those names that the plan was made for.
             draw: Whether sources give their next item, or the last one again.
             node_seconds: Where the time of each node goes; None measures none.
 
@@ -79,19 +108,20 @@ class Computation:
         Raises:
             OutOfRangeError: A source has no more items.
             UnknownNameError: A training op returned a new value for what is no variable.
-            ValueError: A training op returned a new value that a checkpoint could not be restored with; something that
-                is needed is not fed.
+            ValueError: A training op returned a new value that a checkpoint could not be restored with.
         """
-        plan = self._plan(tuple([fetch.names for fetch in fetches]), tuple(feeds))
         state = self.state
         values: dict[str, Any] = {GLOBAL_STEP: state.global_step}
-        values.update(plan.defaults)
-        values.update(feeds)
+        if plan.defaults:
+            values.update(plan.defaults)
+        if feeds:
+            values.update(feeds)
         for name in plan.variables:
             values[name] = state[name]
         for name in plan.sources:
             values[name] = self.readers[name].draw() if draw else self.readers[name].look()
-        self._call(plan.before, values, node_seconds)
+        if plan.before:
+            self._call(plan.before, values, node_seconds)
         if not plan.update:
             return values
         kept = unchanging({name: values[name] for name in plan.kept}, plan.variables, state)
@@ -119,19 +149,20 @@ class Computation:
         values.update(kept)
         return values
 
-    def prepare_measuring(self, fetch: Fetch, feeds: Mapping[str, Any]) -> None:
-        """Have the sources that these fetches need show an item, which may use up random numbers.
+    def plan_measuring(self, fetch: Fetch, fed: Iterable[str]) -> Plan:
+        """Plan what draws nothing; the sources that it needs show an item, which may use up random numbers.
 
         Raises:
             NotPublishedError: Nobody published something that is needed.
             ValueError: The fetches need a training op.
             OutOfRangeError: A source has no item at all.
         """
-        plan = self._plan((fetch.names,), tuple(feeds))
+        plan = self.plan((fetch,), fed)
         if plan.update:
             raise ValueError(f"{', '.join(map(repr, fetch.names))} cannot be measured, since that would train")
         for name in plan.sources:
             self.readers[name].look()
+        return plan
 
     def _call(
         self, nodes: Iterable[Tensor[..., Any]], values: dict[str, Any], node_seconds: dict[str, float] | None
@@ -141,7 +172,8 @@ class Computation:
         try:
             if node_seconds is None:
                 for node in nodes:
-                    values[node.name] = node.function(*[values[name] for name in node.inputs])
+                    arguments = node.arguments
+                    values[node.name] = node.function() if arguments is None else node.function(*arguments(values))
             else:
                 for node in nodes:
                     start = time.perf_counter()
@@ -178,19 +210,6 @@ class Computation:
         for name, value in update.items():
             if name in values and name not in feeds:
                 values[name] = value
-
-    def _plan(self, fetched: tuple[tuple[str, ...], ...], fed: tuple[str, ...]) -> Plan:
-        key = (fetched, fed)
-        plan = self._plans.get(key)
-        if plan is None:
-            names = dict.fromkeys(name for names in fetched for name in names)
-            plan = make_plan(self.graph, names, fed)
-            if not self.graph.finalized:
-                self._follow()
-            if len(self._plans) >= _KEPT:
-                self._plans.clear()
-            self._plans[key] = plan
-        return plan
 
     def _follow(self) -> None:
         """Begin what was added to the graph after the session was opened."""

@@ -21,13 +21,18 @@ class Coordinator:
 
     Args:
         clean_stop_exception_types: An error of one of these types is a plain request to stop.
+
+    Attributes:
+        exception: The first error that was reported, None if there was none.
+        stopping: Whether a stop was asked for.
     """
 
     def __init__(self, clean_stop_exception_types: tuple[type[BaseException], ...] = (OutOfRangeError,)) -> None:
         self._clean_types = clean_stop_exception_types
         self._lock = threading.Lock()
         self._stop = threading.Event()
-        self._exception: BaseException | None = None
+        self.exception: BaseException | None = None
+        self.stopping = False
         self._threads: set[threading.Thread] = set()
         self._joined = False
 
@@ -35,11 +40,6 @@ class Coordinator:
     def joined(self) -> bool:
         """Whether `join` has ended."""
         return self._joined
-
-    @property
-    def exception(self) -> BaseException | None:
-        """The first error that was reported, None if there was none."""
-        return self._exception
 
     def request_stop(self, ex: BaseException | None = None) -> None:
         """Ask all threads to stop.
@@ -54,22 +54,24 @@ class Coordinator:
             if ex is not None and not isinstance(ex, self._clean_types):
                 if self._joined:
                     raise ex
-                if self._exception is None:
-                    self._exception = ex
-                elif ex is not self._exception:
+                if self.exception is None:
+                    self.exception = ex
+                elif ex is not self.exception:
                     _log.info("a further error was reported to the coordinator, the first one is kept: %r", ex)
+            self.stopping = True
             self._stop.set()
 
     def clear_stop(self) -> None:
         """Forget the request to stop, the error and that threads were joined."""
         with self._lock:
             self._joined = False
-            self._exception = None
+            self.exception = None
+            self.stopping = False
             self._stop.clear()
 
     def should_stop(self) -> bool:
         """Whether a stop was asked for."""
-        return self._stop.is_set()
+        return self.stopping
 
     def wait_for_stop(self, timeout: float | None = None) -> bool:
         """Wait until a stop is asked for, or for `timeout` seconds; gives `should_stop()`."""
@@ -91,8 +93,8 @@ class Coordinator:
 
     def raise_requested_exception(self) -> None:
         """Raise the error that was reported, if one was."""
-        if self._exception is not None:
-            raise self._exception
+        if self.exception is not None:
+            raise self.exception
 
     def join(
         self,
@@ -125,7 +127,7 @@ class Coordinator:
         with self._lock:
             self._joined = True
             self._threads.clear()
-            exception = self._exception
+            exception = self.exception
         stragglers = sorted(thread.name for thread in waited_for if thread.is_alive())
         if exception is not None:
             raise exception

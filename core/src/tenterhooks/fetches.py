@@ -2,10 +2,13 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from operator import itemgetter
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tenterhooks.graph import Graph
 from tenterhooks.nodes import Node
+
+if TYPE_CHECKING:
+    from tenterhooks.plan import Plan
 
 __all__ = ["Feeds", "Fetch", "Fetches", "Tensors", "compile_fetches", "names_by_tag"]
 
@@ -22,13 +25,15 @@ class Fetch:
     Attributes:
         names: The names in it, each once.
         pick: Gives the structure filled from a mapping of name to value.
+        plan: What a run for it alone computes, once that was worked out.
     """
 
-    __slots__ = ("names", "pick")
+    __slots__ = ("names", "pick", "plan")
 
     def __init__(self, names: tuple[str, ...], pick: Callable[[Mapping[str, Any]], Any]) -> None:
         self.names = names
         self.pick = pick
+        self.plan: Plan | None = None
 
 
 def compile_fetches(graph: Graph, fetches: Fetches) -> Fetch:

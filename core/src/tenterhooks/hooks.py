@@ -73,21 +73,32 @@ class SessionRunContext:
     """One run of a monitored session, the same object for all hooks and for both stages of it.
 
     Attributes:
-        original_args: What the caller asked for.
         session: The raw session: a run of it calls no hooks.
         completed_runs: How many runs the monitored session has completed before this one. A run that fails, or is
             repeated after a recovery, is not among them.
     """
 
-    __slots__ = ("_stops", "completed_runs", "original_args", "session")
+    __slots__ = ("_given", "_stops", "completed_runs", "session")
 
     def __init__(
-        self, original_args: SessionRunArgs, session: "Session", stops: "StopRequests", completed_runs: int = 0
+        self,
+        given: "tuple[Any, Feeds | None, Mapping[str, Any] | None]",
+        session: "Session",
+        stops: "StopRequests",
+        completed_runs: int,
     ) -> None:
-        self.original_args = original_args
+        # Few hooks look at it: it becomes `SessionRunArgs` when one does.
+        self._given: Any = given
         self.session = session
         self.completed_runs = completed_runs
         self._stops = stops
+
+    @property
+    def original_args(self) -> SessionRunArgs:
+        """What the caller asked for."""
+        if not isinstance(self._given, SessionRunArgs):
+            self._given = SessionRunArgs(*self._given)
+        return self._given
 
     @property
     def stop_requested(self) -> bool:

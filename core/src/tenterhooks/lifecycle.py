@@ -12,7 +12,7 @@ from tenterhooks.creators import ChiefSessionCreator, SessionCreator, graph_of
 from tenterhooks.errors import OutOfRangeError
 from tenterhooks.fetches import Feeds, Fetches
 from tenterhooks.graph import Graph
-from tenterhooks.hooks import RunMetadata, SessionRunArgs, SessionRunContext
+from tenterhooks.hooks import RunMetadata, SessionRunContext
 from tenterhooks.merged_run import MergedRun
 from tenterhooks.ownership import claim, release
 from tenterhooks.plugins import log_unused, make_hooks
@@ -22,6 +22,8 @@ from tenterhooks.step_fn import StepContext, check_step_fn
 from tenterhooks.stop import StopRequest, StopRequests
 
 __all__ = ["HookedSession"]
+
+_NO_FEEDS: Mapping[str, Any] = {}
 
 _T = TypeVar("_T")
 
@@ -213,54 +215,58 @@ class HookedSession:
         options: Mapping[str, Any] | None,
         run_metadata: RunMetadata | None,
     ) -> Any:
-        if self._own:
-            raise RuntimeError(
-                "session.run in a session whose loop is the program's own: it does not mix with steps(), step() and "
-                "publish(), open another session"
-            )
-        context, run = self._new_run(SessionRunArgs(fetches, feed_dict, options), run_metadata)
+        raw, stops, registry = self._raw, self._stops, self._registry
+        if (
+            raw is None
+            or self._closed
+            or self._own
+            or stops.in_run
+            or stops.refuses
+            or self._coord.exception is not None
+        ):
+            raise self._why_not()
+        context = SessionRunContext((fetches, feed_dict, options), raw, stops, self._completed_runs)
+        run: MergedRun | None = None
         # An interrupt at any line of this must not leave a run that is under way for ever.
         try:
-            self._begin_run(context, run)
-            results = run.make(fetches, feed_dict)
-            self._complete_run(context, run, results)
+            stops.begin_run()
+            if feed_dict or options or run_metadata is not None or raw.kept:
+                run = MergedRun(raw, run_metadata)
+                run.add_options(options or {})
+            if registry.hears_of_runs:
+                run = registry.before_run(context, run)
+            if run is None:
+                fetch = raw.compile(fetches)
+                results = fetch.pick(raw.compute(fetch.plan or raw.plan_alone(fetch), _NO_FEEDS))
+            else:
+                results = run.make(fetches, feed_dict)
+            if registry.hears_of_runs:
+                registry.after_run(context, run, results)
+            stops.adopt()
         except BaseException:
-            self._stops.forget_run()
+            stops.forget_run()
             raise
+        self._completed_runs += 1
+        raw.checkpoint_requested = False
         return results
 
-    def _new_run(
-        self, args: SessionRunArgs, run_metadata: RunMetadata | None = None
-    ) -> tuple[SessionRunContext, MergedRun]:
-        """What a run goes through, if one can be made now."""
-        raw = self._open_session()
+    def _why_not(self) -> BaseException:
+        """Say why no run can be made now."""
+        self._open_session()
         if self._stops.in_run:
-            raise RuntimeError(
+            return RuntimeError(
                 "a run of this session is under way: within a stage take the raw session (run_context.session.run), "
                 "and let one thread at a time run it"
             )
         if self._stops.refuses:
-            raise RuntimeError(
+            return RuntimeError(
                 "the session was asked to stop, so nothing can be run: ask should_stop() before each run; asked by "
                 + "; ".join(map(str, self._stops.adopted))
             )
-        self._coord.raise_requested_exception()
-        return SessionRunContext(args, raw, self._stops, self._completed_runs), MergedRun(raw, run_metadata)
-
-    def _begin_run(self, context: SessionRunContext, run: MergedRun) -> None:
-        """Ask all hooks what they want of a run. Whoever calls this forgets the run if something fails."""
-        self._stops.begin_run()
-        options = context.original_args.options
-        if options:
-            run.add_options(options)
-        self._registry.before_run(context, run)
-
-    def _complete_run(self, context: SessionRunContext, run: MergedRun, results: Any) -> None:
-        """Give all hooks what they asked for, now that a run has been made."""
-        self._registry.after_run(context, run, results)
-        self._stops.adopt()
-        self._completed_runs += 1
-        run.session.checkpoint_requested = False
+        return self._coord.exception or RuntimeError(
+            "session.run in a session whose loop is the program's own: it does not mix with steps(), step() and "
+            "publish(), open another session"
+        )
 
     def _close(self, exception: BaseException | None) -> None:
         """Close everything, whatever fails; see `leave` for what becomes of errors."""

@@ -41,6 +41,8 @@ class LoopPosition:
         self.epoch = 0
         self.used = False
         self.wound: positions.Wound | None = None
+        # The epoch that the program has come to: in a restored session it goes past those that are over.
+        self._at = 0
         # That of the `steps` under way, and how many the program has begun in this epoch.
         self._loop = 0
         self._begun = 0
@@ -61,6 +63,7 @@ class LoopPosition:
     def begin_epoch(self) -> None:
         """An epoch begins."""
         self.used = True
+        self.go_past(self.epoch)
         if self._saved is None:
             self._epoch_begun_with = all_states(self.variables)
             return
@@ -74,8 +77,14 @@ class LoopPosition:
         self.arrive()
         self.epoch += 1
         self._saved = None
-        self._begun = 0
+        self.go_past(self.epoch)
         self._begin_loop(0)
+
+    def go_past(self, n: int) -> None:
+        """The program has come past the first n epochs, as far as they are over."""
+        at = min(n, self.epoch)
+        if at > self._at:
+            self._at, self._begun = at, 0
 
     def next_loop(self) -> int:
         """The program calls `steps`: the number of that call in the epoch, from 0."""
@@ -107,7 +116,7 @@ class LoopPosition:
         self._reader = reader = (
             None if iterable is None else SourceReader(Source(self._graph, _NAME, lambda: iterable, ()), self.variables)
         )
-        if saved is None or loop > saved["loop"]:
+        if saved is None or (self._at, loop) > (saved["epoch"], saved["loop"]):
             self._saved = None
         elif reader is not None and saved["items"] is not None:
             self._go_on(reader, saved)
@@ -119,7 +128,8 @@ class LoopPosition:
 
     def is_over(self, loop: int) -> bool:
         """Whether these `steps` of the epoch were over when the checkpoint was saved."""
-        return self._saved is not None and loop < self._saved["loop"]
+        saved = self._saved
+        return saved is not None and (self._at, loop) < (saved["epoch"], saved["loop"])
 
     def give_back(self, drawn: int) -> None:
         """Items were drawn that do not count; so many were before them."""

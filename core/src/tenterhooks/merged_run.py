@@ -1,15 +1,18 @@
 """One run for the caller's and all the hooks' wishes together."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tenterhooks.errors import NotPublishedError, note
 from tenterhooks.fetches import Feeds, Fetch
 from tenterhooks.hooks import RunMetadata, SessionRunArgs, SessionRunValues
-from tenterhooks.plan import needed
+from tenterhooks.nodes import EVERYTHING, Node
+from tenterhooks.passes import PassFeeds
+from tenterhooks.plan import Plan, needed
 
 if TYPE_CHECKING:
     from tenterhooks.adapters import Adapter
+    from tenterhooks.calls import Calls
     from tenterhooks.session import Session
 
 __all__ = ["MergedRun"]
@@ -20,27 +23,53 @@ _CALLER = "the caller"
 class MergedRun:
     """Collects what one run shall compute and be fed, makes it, and gives each what they asked for.
 
+    It can be made again for a run in which hooks ask for just the same: most ask for the same in every run.
+
     Args:
         session: The raw session.
         run_metadata: The caller's, where they gave one.
 
     Attributes:
+        asked: What each hook's `before_run` returned, in the order of their calls, as far as they were made.
         feeds: What is fed, by name.
         feeders: Who feeds it, for messages.
+        options: The merged options.
+        metadata: What the run tells of itself.
     """
 
-    __slots__ = ("_asked", "_nothing", "_values", "feeders", "feeds", "metadata", "options", "session")
+    __slots__ = (
+        "_fetch",
+        "_fetched",
+        "_fetches",
+        "_needed",
+        "_pass_feeds",
+        "_picks",
+        "_plan",
+        "_values",
+        "asked",
+        "feeders",
+        "feeds",
+        "metadata",
+        "options",
+        "session",
+    )
 
-    def __init__(self, session: "Session", run_metadata: RunMetadata | None) -> None:
+    def __init__(self, session: "Session", run_metadata: RunMetadata | None = None) -> None:
         self.session = session
         self.metadata = run_metadata or RunMetadata()
         self.options: dict[str, Any] = {}
-        self._asked: dict[Adapter, Fetch] = {}
+        self.asked: list[SessionRunArgs | None] = []
         self.feeds: dict[str, Any] = {}
         self.feeders: dict[str, str] = {}
+        # What hooks fetch, and what the caller does.
+        self._fetches: dict[Adapter, Fetch] = {}
+        self._fetched: frozenset[str] | None = None
+        self._fetch: Fetch | None = None
+        self._pass_feeds: PassFeeds | None = None
+        self._needed: frozenset[str] | None = None
+        self._plan: Plan | None = None
+        self._picks: list[Callable[[Mapping[str, Any]], Any] | None] | None = None
         self._values: Mapping[str, Any] = {}
-        # What hooks that asked for nothing share.
-        self._nothing = SessionRunValues(None, self.options, self.metadata)
 
     def add(self, adapter: "Adapter", args: SessionRunArgs) -> None:
         """Take what a hook's `before_run` returned.
@@ -55,11 +84,18 @@ class MergedRun:
                 "return SessionRunArgs(fetches, feed_dict, options) or None"
             )
         if args.fetches is not None:
-            self._asked[adapter] = self.session.compile(args.fetches)
+            self._fetches[adapter] = self.session.compile(args.fetches)
         if args.feed_dict:
             self._feed(args.feed_dict, f"hook {adapter.title}")
         if args.options:
             self.add_options(args.options, f"hook {adapter.title}")
+
+    @property
+    def can_be_made_again(self) -> bool:
+        """Whether the same objects ask for the same in another run: structures and feeds may be changed in place."""
+        return not (self.feeds or self.options) and all(
+            args is None or isinstance(args.fetches, str | Node | None) for args in self.asked
+        )
 
     def add_options(self, options: Mapping[str, Any], who: str = _CALLER) -> None:
         """Merge options of the run: truth values are or-ed, numbers take the maximum, others must agree.
@@ -99,44 +135,82 @@ class MergedRun:
         fetch = self.session.compile(fetches)
         if feed_dict:
             self._feed(feed_dict, _CALLER)
-        seconds = self.metadata.node_seconds if self.options.get("trace") else None
-        self._values = self.session.compute((fetch, *self._asked.values()), self.feeds, node_seconds=seconds)
+        feeds = {**self.session.kept, **self.feeds} if self.session.kept else self.feeds
+        if self._plan is None or fetch is not self._fetch:
+            self._fetch = fetch
+            self._plan = self.session.plan((fetch, *self._fetches.values()), feeds)
+        self._values = self.session.compute(self._plan, feeds, node_seconds=self._node_seconds)
         return fetch.pick(self._values)
 
     @property
-    def fetched(self) -> tuple[tuple[str, ...], ...]:
+    def fetched(self) -> frozenset[str]:
         """The names that hooks ask for."""
-        return tuple([fetch.names for fetch in self._asked.values()])
+        if self._fetched is None:
+            self._fetched = frozenset(name for fetch in self._fetches.values() for name in fetch.names)
+        return self._fetched
 
-    def make_of(self, published: Mapping[str, Any]) -> None:
+    @property
+    def needed(self) -> frozenset[str]:
+        """The names that hooks ask for, and what these are made of."""
+        if self._needed is None:
+            self._needed = frozenset(needed(self.session.graph, self.fetched))
+        return self._needed
+
+    @property
+    def pass_feeds(self) -> PassFeeds:
+        """What hooks feed, for the body of a pass."""
+        if self._pass_feeds is None:
+            self._pass_feeds = PassFeeds(self.feeds)
+        return self._pass_feeds
+
+    def make_of(self, published: Mapping[str, Any], plain: Mapping[str, Any]) -> None:
         """Make the run of what a pass published, for the hooks alone.
+
+        Args:
+            published: The values by name.
+            plain: Those of them that the name of all values stands for.
 
         Raises:
             NotPublishedError: A hook asked for what was not published.
         """
-        if not self._asked:
+        feeds = {**published, **self.feeds} if self.feeds else published
+        if EVERYTHING in self.fetched:
+            feeds = {**feeds, EVERYTHING: plain}
+        if self.fetched <= feeds.keys():
+            # The usual case: there is nothing to compute.
+            self._values = feeds
             return
-        seconds = self.metadata.node_seconds if self.options.get("trace") else None
         try:
-            self._values = self.session.compute(
-                self._asked.values(), {**published, **self.feeds} if self.feeds else published, node_seconds=seconds
-            )
+            plan = self.session.plan(self._fetches.values(), feeds)
+            self._values = self.session.compute(plan, feeds, node_seconds=self._node_seconds)
         except NotPublishedError as error:
-            for adapter, fetch in self._asked.items():
+            for adapter, fetch in self._fetches.items():
                 if error.name in needed(self.session.graph, fetch.names):
                     note(error, f"asked for by hook {adapter.title}")
             raise
 
+    def values_for_each(self, calls: "Calls") -> Iterator[SessionRunValues]:
+        """What the hooks of these calls get in `after_run`, each what it asked for, in their order."""
+        if self._picks is None:
+            found = [self._fetches.get(adapter) for adapter in calls.adapters]
+            self._picks = [None if fetch is None else fetch.pick for fetch in found]
+        values, options, metadata = self._values, self.options, self.metadata
+        nothing = SessionRunValues(None, options, metadata)
+        for pick in self._picks:
+            yield nothing if pick is None else SessionRunValues(pick(values), options, metadata)
+
     def values_for(self, adapter: "Adapter") -> SessionRunValues:
-        """What a hook gets in `after_run`."""
-        fetch = self._asked.get(adapter)
-        if fetch is None:
-            return self._nothing
-        return SessionRunValues(fetch.pick(self._values), self.options, self.metadata)
+        """What one hook gets in `after_run`."""
+        fetch = self._fetches.get(adapter)
+        return self.values(None if fetch is None else fetch.pick(self._values))
 
     def values(self, results: Any) -> SessionRunValues:
         """What a wrapper of `after_run` sees: the run as a whole, with the caller's results."""
         return SessionRunValues(results, self.options, self.metadata)
+
+    @property
+    def _node_seconds(self) -> dict[str, float] | None:
+        return self.metadata.node_seconds if self.options.get("trace") else None
 
     def _feed(self, feeds: Feeds, who: str) -> None:
         graph = self.session.graph

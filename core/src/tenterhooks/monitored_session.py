@@ -111,7 +111,12 @@ class MonitoredSession(OwnLoops):
 
         Arguments, result and errors are those of `SingularMonitoredSession.run`.
         """
-        return self._recovering(lambda: self._run_with_hooks(fetches, feed_dict, options, run_metadata))
+        while True:
+            try:
+                return self._run_with_hooks(fetches, feed_dict, options, run_metadata)
+            except Exception as error:
+                if not self._recovered_from(error):
+                    raise
 
     def run_step_fn(self, step_fn: Callable[[StepContext], _T]) -> _T:
         """Call a function with a `StepContext`, as a whole again after a recovery, and give what it returns.
@@ -120,7 +125,12 @@ class MonitoredSession(OwnLoops):
             ValueError: The function has other parameters than one named `step_context`.
         """
         check_step_fn(step_fn)
-        return self._recovering(lambda: step_fn(StepContext(self._open_session, self._run_with_hooks)))
+        while True:
+            try:
+                return step_fn(StepContext(self._open_session, self._run_with_hooks))
+            except Exception as error:
+                if not self._recovered_from(error):
+                    raise
 
     def should_stop(self) -> bool:
         """Whether the loop shall end; recovers if a thread reported that a worker was lost."""
@@ -128,21 +138,19 @@ class MonitoredSession(OwnLoops):
             self._recover(self._coord.exception)
         return super().should_stop()
 
-    def _recovering(self, attempt: Callable[[], _T]) -> _T:
-        while True:
-            try:
-                return attempt()
-            except Exception as error:
-                # A thread that lost its worker may be why the run failed.
-                cause = error if isinstance(error, RECOVERABLE) else self._coord.exception
-                if self._closed or not isinstance(cause, RECOVERABLE):
-                    raise
-                self._recover(cause)
-            if self._stops.adopted:
-                raise OutOfRangeError(
-                    "the run is not repeated, since the session that was created anew is asked to stop by "
-                    + "; ".join(map(str, self._stops.adopted))
-                )
+    def _recovered_from(self, error: Exception) -> bool:
+        """Recover from what a run raised, so that it can be repeated; False where that cannot be."""
+        # A thread that lost its worker may be why the run failed.
+        cause = error if isinstance(error, RECOVERABLE) else self._coord.exception
+        if self._closed or not isinstance(cause, RECOVERABLE):
+            return False
+        self._recover(cause)
+        if self._stops.adopted:
+            raise OutOfRangeError(
+                "the run is not repeated, since the session that was created anew is asked to stop by "
+                + "; ".join(map(str, self._stops.adopted))
+            )
+        return True
 
     def _recover(self, error: BaseException) -> None:
         """Replace the raw session by a new one."""

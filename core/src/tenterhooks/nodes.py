@@ -1,13 +1,15 @@
 """The kinds of named values that a graph holds."""
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
     from tenterhooks.graph import Graph
 
 __all__ = [
+    "EVERYTHING",
     "GlobalStep",
     "Node",
     "Placeholder",
@@ -21,6 +23,9 @@ __all__ = [
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+EVERYTHING = "*"
+"""The name of all plain values of a pass of a loop of the program's own, as a dict."""
 
 # The default of a placeholder that has none.
 REQUIRED: Any = inspect.Parameter.empty
@@ -92,13 +97,24 @@ class Source(Node):
 
 
 class Tensor(Node, Generic[P, R]):
-    """A value computed by a function, at most once per run, and only when it is asked for."""
+    """A value computed by a function, at most once per run, and only when it is asked for.
 
-    __slots__ = ("function",)
+    Attributes:
+        function: The function.
+        arguments: Gives its arguments from the values by name; None for a function without any.
+    """
+
+    __slots__ = ("arguments", "function")
 
     def __init__(self, graph: "Graph", name: str, function: Callable[P, R], inputs: Sequence[str]) -> None:
         super().__init__(graph, name, inputs)
         self.function = function
+        self.arguments: Callable[[Mapping[str, Any]], tuple[Any, ...]] | None = None
+        if len(self.inputs) == 1:
+            (one,) = self.inputs
+            self.arguments = lambda values: (values[one],)
+        elif self.inputs:
+            self.arguments = itemgetter(*self.inputs)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function itself, outside of any session."""

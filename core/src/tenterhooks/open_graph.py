@@ -4,12 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from tenterhooks.graph import GLOBAL_STEP, Graph
-from tenterhooks.nodes import Node, Published, Variable
+from tenterhooks.nodes import EVERYTHING, Node, Published, Variable
 
-__all__ = ["EVERYTHING", "OpenGraph"]
-
-EVERYTHING = "*"
-"""The name of all plain values of a pass, as a dict."""
+__all__ = ["OpenGraph"]
 
 
 class OpenGraph(Graph):

@@ -5,8 +5,6 @@ from types import TracebackType
 from typing import Any, TypeVar, overload
 
 from tenterhooks.errors import OutOfRangeError, note
-from tenterhooks.nodes import GlobalStep, Variable
-from tenterhooks.open_graph import EVERYTHING
 from tenterhooks.pass_session import PassSession
 from tenterhooks.passes import PassFeeds
 from tenterhooks.steps import Step, Steps, epochs
@@ -82,19 +80,13 @@ class OwnLoops(PassSession):
         if now is None:
             self._go_past("publish()")
         for name, value in (named if values is None else {**values, **named}).items():
-            if name not in self._names:
-                self._check_name(name)
-            if now is not None:
-                now.publish(name, value)
+            if now is None:
+                self._open_session().publish({name: value})
                 continue
-            if callable(value):
-                raise RuntimeError(
-                    f"{name!r} is published between passes, where nobody has asked for anything yet: give the value "
-                    "itself, not what computes it"
-                )
-            self._kept[name] = value
-            raw = self._open_session()
-            raw.published = {**raw.published, name: value}
+            if name not in self._names:
+                self._open_session().check_published(name)
+                self._names = self._names | {name}
+            now.publish(name, value)
 
     def wants(self, name: str) -> bool:
         """Whether a hook asked for a value in this pass.
@@ -165,11 +157,3 @@ class OwnLoops(PassSession):
             self._close(fault)
             raise fault
         return super().__exit__(exc_type, exc, traceback)
-
-    def _check_name(self, name: object) -> None:
-        """Check that something can be published under this name."""
-        if not isinstance(name, str):
-            raise TypeError(f"values are published by name, a string, not {name!r} of type {type(name).__name__}")
-        if name == EVERYTHING or isinstance(self._graph[name], Variable | GlobalStep):
-            raise ValueError(f"nothing can be published as {name!r}, which the session has itself: use another name")
-        self._names = self._names | {name}

@@ -73,6 +73,10 @@ class OwnState(MutableMapping[str, Any]):
     def __repr__(self) -> str:
         return f"<state of {', '.join(map(repr, self._variables)) or 'no entries'}>"
 
+    def work_on(self, variables: SessionState) -> None:
+        """Read and assign these from now on: they hold the same values."""
+        self._variables = variables
+
     def restored(self, names: Collection[str]) -> None:
         """Note what was restored from a checkpoint."""
         self._restored = names

@@ -1,23 +1,29 @@
 """The passes of a loop of the program's own, as runs of the lifecycle: how they begin, end and are given up."""
 
+import contextlib
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tenterhooks.creators import SessionCreator
 from tenterhooks.errors import OutOfRangeError
 from tenterhooks.graph import Graph
-from tenterhooks.hooks import SessionRunArgs
+from tenterhooks.hooks import SessionRunContext
+from tenterhooks.leaving import Left, left_by_exception
 from tenterhooks.lifecycle import HookedSession
-from tenterhooks.passes import Pass, Wanted
+from tenterhooks.passes import Pass
+from tenterhooks.sources import SourceReader
 
 if TYPE_CHECKING:
     from tenterhooks.loop_position import LoopPosition
     from tenterhooks.session import Session
-    from tenterhooks.sources import SourceReader
 
 __all__ = ["PassSession"]
+
+# The caller of a pass asks for nothing.
+_NOTHING = (None, None, None)
+_BODY = "the body of a pass"
 
 
 class PassSession(HookedSession):
@@ -35,9 +41,6 @@ class PassSession(HookedSession):
         self._pass: Pass | None = None
         # Whether that pass was left by `break` or `return`.
         self._left = False
-        self._wanted: Wanted | None = None
-        # What was published between passes.
-        self._kept: dict[str, Any] = {}
         # The error by which a hook said that the input ran out.
         self._ran_out: BaseException | None = None
         super().__init__(creator, hooks, graph, stop_grace_period_secs, summary_dir, state)
@@ -47,15 +50,13 @@ class PassSession(HookedSession):
         """Where the loop stands."""
         return self._open_session().loop
 
-    def goes_on(self, last: Pass | None = None) -> bool:
-        """End the pass before, and say whether there can be another one."""
-        if last is not None and last is self._pass and not self._left:
-            self.complete_pass(last)
-        elif self._pass is not None:
+    def goes_on(self) -> bool:
+        """End the pass that was left, and say whether there can be another one."""
+        if self._pass is not None:
             self._go_past("the next pass")
         return not self.should_stop()
 
-    def open_items(self, iterable: Iterable[Any] | None, loop: int) -> "SourceReader | None":
+    def _open_items(self, iterable: Iterable[Any] | None, loop: int) -> "SourceReader | None":
         """Begin the items of one call of `steps`, or go on where they were; `restored` says how that was done."""
         raw = self._open_session()
         reader = raw.loop.open(iterable, loop)
@@ -68,49 +69,118 @@ class PassSession(HookedSession):
             )
         return reader
 
-    def begin_pass(self) -> Pass:
+    def passes(
+        self, begun: Pass, iterable: Iterable[Any] | None, group: int | None, loop: int | None
+    ) -> Generator[Any, None, None]:
+        """The passes of one call of `steps`: each is completed when the next item is wanted.
+
+        Args:
+            begun: Is each of the passes in turn.
+            iterable: Gives the items; None: the global step is what a pass has.
+            group: How many items a pass has, as a list; None: one, as it is.
+            loop: Which of the epoch's calls it is, from 0; None: none of them, and there is just one pass.
+        """
+        if not self._ready(loop):
+            return
+        raw, stops, registry = self._open_session(), self._stops, self._registry
+        state = raw.state
+        reader: SourceReader | None = None
+        if loop is None:
+            raw.loop.arrive()
+        elif raw.loop.is_over(loop):
+            return
+        else:
+            reader = self._open_items(iterable, loop)
+        while True:
+            may_not = self._pass is not None or self._closed or stops.in_run or stops.held or self._coord.stopping
+            if may_not and not self._ready(loop):
+                return
+            begun.begin(state.updating)
+            # An interrupt at any line of this must not leave a pass that is under way for ever.
+            try:
+                self._pass = begun
+                stops.begin_run()
+                if registry.hears_of_runs:
+                    begun.context = SessionRunContext(_NOTHING, raw, stops, self._completed_runs)
+                    self._ask(begun)
+                state.updating = _BODY
+                if reader is None:
+                    yield state.global_step
+                else:
+                    begun.drawn = reader.drawn
+                    yield reader.draw() if group is None else _draw_group(reader, group)
+            except GeneratorExit:
+                self.leave_pass(begun, failed=left_by_exception())
+                raise
+            except Left as left:
+                self.leave_pass(begun, failed=left.failed)
+                raise
+            except OutOfRangeError as error:
+                self.drop_pass(begun)
+                if error is self._ran_out:
+                    raise
+                return
+            except BaseException:
+                self.drop_pass(begun)
+                raise
+            # Somebody who holds the iterator may go on with it after other passes.
+            if begun is self._pass and not self._left:
+                self.complete_pass(begun)
+            if loop is None:
+                return
+
+    def _ready(self, loop: int | None) -> bool:
+        """Say whether there can be another pass; one that is no call of `steps` has to be asked for in time."""
+        if not self.goes_on() and loop is not None:
+            return False
+        if self._closed or self._stops.in_run or self._stops.refuses or self._coord.exception is not None:
+            raise self._why_not()
+        return True
+
+    def _ask(self, begun: Pass) -> None:
         """Ask all hooks what they want of a pass."""
-        self._go_past("a pass")
-        context, run = self._new_run(SessionRunArgs())
-        raw = context.session
-        raw.loop.arrive()
-        if self._wanted is None:
-            self._wanted = Wanted(raw.graph)
-        begun = self._pass = Pass(context, run, self._wanted, raw.state.updating)
+        assert begun.context is not None
         try:
-            self._begin_run(context, run)
+            begun.run = self._registry.before_run(begun.context, None)
         except BaseException as error:
-            self.drop_pass(begun)
             self._note_end_of_input(error)
             raise
-        raw.state.updating = "the body of a pass"
-        return begun
 
     def complete_pass(self, begun: Pass) -> None:
         """A pass is over: compute what hooks asked for, count it, and tell them."""
-        self._pass, self._left = None, False
-        raw = begun.context.session
+        raw, run = self._open_session(), begun.run
+        state = raw.state
+        values: Mapping[str, Any] = begun.published
+        plain = begun.plain if begun.called else values
         try:
-            if begun.run.feeds:
+            self._pass, self._left = None, False
+            if raw.kept:
+                raw.kept = {name: value for name, value in raw.kept.items() if name not in values}
+                values = {**raw.kept, **values}
+            step = state.global_step
+            if run is not None:
                 begun.check_feeds()
-            values = begun.values(self._kept)
-            step = raw.state.global_step
-            begun.run.make_of(values)
+                run.make_of(values, plain)
             # A training op that a hook asked for may have counted it.
-            raw.state.global_step = step + 1
-            raw.state.updating = None
-            raw.published = values
-            self._complete_run(begun.context, begun.run, None)
+            state.global_step = step + 1
+            state.updating = None
+            raw.published, raw.plain = values, plain
+            if begun.context is not None:
+                self._registry.after_run(begun.context, run, None)
+            self._stops.adopt()
         except BaseException as error:
             self._stops.forget_run()
             self._note_end_of_input(error)
             raise
+        self._completed_runs += 1
+        raw.checkpoint_requested = False
 
     def drop_pass(self, begun: Pass) -> None:
         """A pass is none: it is as if it had not begun."""
         self._pass, self._left = None, False
         self._stops.forget_run()
-        begun.context.session.state.updating = begun.torn
+        assert self._raw is not None
+        self._raw.state.updating = begun.torn
 
     def fail_pass(self) -> None:
         """An error left the body: the pass is forgotten, and what it has updated is torn."""
@@ -138,9 +208,16 @@ class PassSession(HookedSession):
         if self._left:
             self._end_left_pass(over=True)
         elif self._pass is not None:
+            self._pass_on_interrupt(self._pass)
             raise RuntimeError(
                 f"{what} within a pass: let its loop go on, or leave it (break, or close() of what steps() gave), first"
             )
+
+    def _pass_on_interrupt(self, begun: Pass) -> None:
+        """Raise the interrupt that came while a loop was being left: Python drops what is raised there."""
+        if begun.is_abandoned:
+            self.fail_pass()
+            raise KeyboardInterrupt("an interrupt came while a loop was being left, when Python lets none out")
 
     def _end_left_pass(self, *, over: bool = False) -> None:
         """Count the pass that was left if it is a run.
@@ -151,6 +228,8 @@ class PassSession(HookedSession):
         left = self._pass
         if left is None:
             return
+        if not self._left:
+            self._pass_on_interrupt(left)
         if left.is_run:
             if over:
                 self.loop.over()
@@ -183,3 +262,12 @@ class PassSession(HookedSession):
             return
         self._ran_out = OutOfRangeError(f"a hook raised StopIteration: {error}")
         raise self._ran_out from error
+
+
+def _draw_group(reader: SourceReader, size: int) -> list[Any]:
+    """The next items, so many or what is left."""
+    items = [reader.draw()]
+    with contextlib.suppress(OutOfRangeError):
+        while len(items) < size:
+            items.append(reader.draw())
+    return items

@@ -1,22 +1,18 @@
 """One pass of a loop of the program's own: what it publishes, who wants it, and what hooks feed it."""
 
-from collections.abc import Iterator, Mapping
+import inspect
+import weakref
+from collections.abc import Generator, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tenterhooks.errors import UnknownNameError, nearest
 from tenterhooks.nodes import GlobalStep, Published, Variable
-from tenterhooks.open_graph import EVERYTHING
-from tenterhooks.plan import needed
 
 if TYPE_CHECKING:
-    from tenterhooks.graph import Graph
     from tenterhooks.hooks import SessionRunContext
     from tenterhooks.merged_run import MergedRun
 
-__all__ = ["Pass", "PassFeeds", "Wanted"]
-
-# How many sets of wishes are remembered.
-_KEPT = 256
+__all__ = ["Pass", "PassFeeds"]
 
 
 class PassFeeds(Mapping[str, Any]):
@@ -52,60 +48,61 @@ class PassFeeds(Mapping[str, Any]):
         return f"<feeds of {', '.join(map(repr, self._feeds)) or 'nothing'}>"
 
 
-class Wanted:
-    """Works out what is needed for what hooks ask for, once for each set of wishes."""
-
-    __slots__ = ("_found", "_graph")
-
-    def __init__(self, graph: "Graph") -> None:
-        self._graph = graph
-        self._found: dict[tuple[tuple[str, ...], ...], frozenset[str]] = {}
-
-    def of(self, fetched: tuple[tuple[str, ...], ...]) -> frozenset[str]:
-        """All names that are needed for these."""
-        found = self._found.get(fetched)
-        if found is None:
-            if len(self._found) >= _KEPT:
-                self._found.clear()
-            names = [name for names in fetched for name in names]
-            found = self._found[fetched] = frozenset(needed(self._graph, names))
-        return found
-
-
 class Pass:
-    """A pass that has begun.
-
-    Args:
-        context: What hooks get of it.
-        run: What they asked for.
-        wanted: Works out what is needed for that.
-        torn: What the variables were torn by before it.
+    """A pass of a loop, and then the next one.
 
     Attributes:
+        context: What hooks get of it.
+        run: What hooks asked for; None where that is nothing.
+        torn: What the variables were torn by before it.
+        iterator: What goes through the passes; None where that is a `with` block.
         drawn: How many items had been drawn before it.
-        feeds: What hooks feed it, for the body.
-        is_run: Whether it published anything, so that it counts where it is left early.
+        published: The values so far, by name.
+        called: The names of those that were given as callables.
+        passed_over: Whether something was published that nobody asked for.
     """
 
-    __slots__ = ("_called", "_needed", "_published", "_wanted", "context", "drawn", "feeds", "is_run", "run", "torn")
+    __slots__ = ("called", "context", "drawn", "iterator", "passed_over", "published", "run", "torn")
 
-    def __init__(self, context: "SessionRunContext", run: "MergedRun", wanted: Wanted, torn: str | None) -> None:
-        self.context = context
-        self.run = run
-        self.torn = torn
+    def __init__(self) -> None:
+        self.context: SessionRunContext | None = None
+        self.run: MergedRun | None = None
+        self.torn: str | None = None
+        self.iterator: weakref.ref[Generator[Any, None, None]] | None = None
         self.drawn = 0
-        self.is_run = False
-        self.feeds = PassFeeds(run.feeds)
-        self._wanted = wanted
-        self._needed: frozenset[str] | None = None
-        self._published: dict[str, Any] = {}
-        self._called: set[str] = set()
+        self.published: dict[str, Any] = {}
+        self.called: tuple[str, ...] = ()
+        self.passed_over = False
+
+    def begin(self, torn: str | None) -> None:
+        """Begin another pass of the same loop."""
+        self.run = None
+        self.torn = torn
+        self.published = {}
+        if self.called or self.passed_over:
+            self.called, self.passed_over = (), False
+
+    @property
+    def is_abandoned(self) -> bool:
+        """Whether nobody can go on with it, nor has left it."""
+        if self.iterator is None:
+            return False
+        iterator = self.iterator()
+        return iterator is None or inspect.getgeneratorstate(iterator) == inspect.GEN_CLOSED
+
+    @property
+    def is_run(self) -> bool:
+        """Whether it published anything, so that it counts where it is left early."""
+        return bool(self.published) or self.passed_over
+
+    @property
+    def feeds(self) -> PassFeeds:
+        """What hooks feed it, for the body."""
+        return _NO_FEEDS if self.run is None else self.run.pass_feeds
 
     def wants(self, name: str) -> bool:
         """Whether a hook asked for it, or for something that is made of it."""
-        if self._needed is None:
-            self._needed = self._wanted.of(self.run.fetched)
-        return name in self._needed
+        return self.run is not None and name in self.run.needed
 
     def publish(self, name: str, value: Any) -> None:
         """Take a value; a callable is called if somebody asked for what it gives.
@@ -113,33 +110,28 @@ class Pass:
         Raises:
             RuntimeError: A hook feeds it.
         """
-        self.is_run = True
-        if name in self.run.feeders:
+        feeders = {} if self.run is None else self.run.feeders
+        if name in feeders:
             raise RuntimeError(
-                f"{self.run.feeders[name]} feeds {name!r} in this pass, and the loop publishes it: only one of them "
+                f"{feeders[name]} feeds {name!r} in this pass, and the loop publishes it: only one of them "
                 f"can; session.feeds[{name!r}] is what was fed"
             )
         if callable(value):
             if not self.wants(name):
+                self.passed_over = True
                 return
             value = value()
-            self._called.add(name)
-        else:
-            self._called.discard(name)
-        self._published[name] = value
+            self.called += (name,)
+        elif name in self.called:
+            self.called = tuple([other for other in self.called if other != name])
+        self.published[name] = value
 
-    def values(self, kept: dict[str, Any]) -> dict[str, Any]:
-        """All values by name, for the run; the plain ones of the pass as a dict under the name of all, too.
-
-        Args:
-            kept: Those of between the passes, without those that are replaced from now on.
-        """
-        for name in self._published:
-            kept.pop(name, None)
-        plain = self._published
-        if self._called:
-            plain = {name: value for name, value in plain.items() if name not in self._called}
-        return {**kept, **self._published, EVERYTHING: plain}
+    @property
+    def plain(self) -> dict[str, Any]:
+        """The values that were not given as callables."""
+        if not self.called:
+            return self.published
+        return {name: value for name, value in self.published.items() if name not in self.called}
 
     def check_feeds(self) -> None:
         """Check that the body read what hooks feed it.
@@ -147,10 +139,16 @@ class Pass:
         Raises:
             RuntimeError: It did not read something that nothing else takes.
         """
-        nodes = self.context.session.graph.nodes
-        for name in self.run.feeds.keys() - self.feeds.read:
+        run = self.run
+        if run is None or not run.feeds:
+            return
+        nodes = run.session.graph.nodes
+        for name in run.feeds.keys() - self.feeds.read:
             if isinstance(nodes[name], Published | Variable | GlobalStep):
                 raise RuntimeError(
-                    f"{self.run.feeders[name]} feeds {name!r}, and the body of the loop never read it: take "
+                    f"{run.feeders[name]} feeds {name!r}, and the body of the loop never read it: take "
                     f"session.feeds[{name!r}] where the value belongs, or leave out the hook"
                 )
+
+
+_NO_FEEDS = PassFeeds({})

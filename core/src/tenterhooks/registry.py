@@ -4,24 +4,30 @@ import copy
 import dataclasses
 import logging
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tenterhooks.adapters import Adapter
 from tenterhooks.errors import HookError, note
+from tenterhooks.hooks import RunMetadata, SessionRunArgs, SessionRunValues
 from tenterhooks.implementations import implementations
+from tenterhooks.merged_run import MergedRun
 from tenterhooks.names import titles
+from tenterhooks.nodes import Node
 from tenterhooks.registration import HookManager
 from tenterhooks.state import Stateful, capture
 from tenterhooks.stop import StopRequests
 
 if TYPE_CHECKING:
     from tenterhooks.hooks import SessionRunContext
-    from tenterhooks.merged_run import MergedRun
     from tenterhooks.session import Session
 
 __all__ = ["HookRegistry"]
 
 _log = logging.getLogger(__name__)
+
+# What hooks get of a run of which none wants anything.
+_NOTHING = SessionRunValues(None, MappingProxyType({}), RunMetadata())
 
 
 class HookRegistry:
@@ -55,7 +61,11 @@ class HookRegistry:
         named = zip(found, titles([hook for hook, _ in found]), strict=True)
         self.adapters = [Adapter(hook, name, title, stages, stops) for (hook, stages), (name, title) in named]
         self.manager = HookManager(dict(zip(self.adapters, [stages for _, stages in found], strict=True)))
-        self._before, self._after = self.manager.adapters_of("before_run"), self.manager.adapters_of("after_run")
+        self._before, self._after = self.manager.calls_of("before_run"), self.manager.calls_of("after_run")
+        # Whether runs concern any hook at all.
+        self.hears_of_runs = not (self._before and self._after) or bool(self._before.adapters or self._after.adapters)
+        # What hooks asked for at last, if it can be asked for again.
+        self._last: MergedRun | None = None
 
     def call(self, stage: str, **arguments: object) -> None:
         """Call a stage for all hooks in order. The first error ends it, with a note that says whose it is."""
@@ -67,41 +77,92 @@ class HookRegistry:
         finally:
             self._stops.current = None
 
-    def before_run(self, context: "SessionRunContext", run: "MergedRun") -> None:
-        """Ask all hooks what they want of a run."""
-        if self._before is None:
+    def before_run(self, context: "SessionRunContext", run: MergedRun | None) -> MergedRun | None:
+        """Ask all hooks what they want of a run.
+
+        Args:
+            context: What they get.
+            run: What the caller wants of it beside values, if anything.
+
+        Returns:
+            What all want of it; None where that is nothing.
+        """
+        calls = self._before
+        if calls is None:
+            run = run or MergedRun(context.session)
             for adapter in self.adapters:
                 adapter.run = run
             self.call("before_run", run_context=context)
-            return
-        stops = self._stops
+            return run
+        self._stops.calls = calls
+        calling = calls.left = iter(calls.functions)
         try:
-            for adapter, call in self._before:
-                stops.current = adapter
+            for call in calling:
                 asked = call(context)
                 if asked is not None:
-                    run.add(adapter, asked)
+                    run = self._collect(context, run, asked)
         except BaseException as error:
             self.blame(error, "before_run")
             raise
-        stops.current = None
+        self._stops.calls = None
+        return run
 
-    def after_run(self, context: "SessionRunContext", run: "MergedRun", results: Any) -> None:
+    def _collect(self, context: "SessionRunContext", run: MergedRun | None, first: "SessionRunArgs") -> MergedRun:
+        """Ask the hooks that are left, after the first one that wants something."""
+        calls = self._before
+        assert calls is not None
+        calling, place = calls.left, calls.place
+        asked = [*([None] * place), first]
+        last = self._last
+        if (
+            run is None
+            and last is not None
+            and last.session is context.session
+            and last.asked[:place] == asked[:place]
+            and (first is last.asked[place] or _ask_for_the_same(first, last.asked[place]))
+        ):
+            for call, before in zip(calling, last.asked[place + 1 :], strict=True):
+                this = call(context)
+                asked.append(this)
+                if this is not before and not _ask_for_the_same(this, before):
+                    break
+            else:
+                return last
+        run = run or MergedRun(context.session)
+        for adapter, args in zip(calls.adapters, asked, strict=False):
+            if args is not None:
+                run.add(adapter, args)
+        for call in calling:
+            this = call(context)
+            asked.append(this)
+            if this is not None:
+                run.add(calls.adapters[len(asked) - 1], this)
+        run.asked = asked
+        self._last = run if run.can_be_made_again else None
+        return run
+
+    def after_run(self, context: "SessionRunContext", run: MergedRun | None, results: Any) -> None:
         """Give all hooks what they asked for; wrappers get the caller's results."""
-        if self._after is None:
+        calls = self._after
+        if calls is None:
+            run = run or MergedRun(context.session)
             for adapter in self.adapters:
                 adapter.run = run
             self.call("after_run", run_context=context, run_values=run.values(results))
             return
-        stops = self._stops
+        self._stops.calls = calls
+        calling = calls.left = iter(calls.functions)
         try:
-            for adapter, call in self._after:
-                stops.current = adapter
-                call(context, run.values_for(adapter))
+            if run is None:
+                for call in calling:
+                    call(context, _NOTHING)
+            else:
+                for call, values in zip(calling, run.values_for_each(calls), strict=True):
+                    call(context, values)
         except BaseException as error:
             self.blame(error, "after_run")
             raise
-        stops.current = None
+        self._stops.calls = None
 
     def close(self, exception: BaseException | None) -> list[BaseException]:
         """Call `end`, or `on_exception`, of every hook that has begun, and give what they raised.
@@ -205,3 +266,14 @@ class HookRegistry:
                     note(error, f"in load_state_dict of hook {title}")
                     raise
         return [name for name in stateful if name not in states], [name for name in states if name not in stateful]
+
+
+def _ask_for_the_same(one: object, other: object) -> bool:
+    """Whether two results of `before_run`, of which a run can be made again with the second, ask for the same."""
+    return (
+        isinstance(one, SessionRunArgs)
+        and isinstance(other, SessionRunArgs)
+        and isinstance(one.fetches, str | Node)
+        and one.fetches == other.fetches
+        and not (one.feed_dict or one.options)
+    )

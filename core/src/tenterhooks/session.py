@@ -1,18 +1,18 @@
 """The raw session: it holds the variables, and a run of it computes values and calls no hooks."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from tenterhooks.computation import Computation
 from tenterhooks.default_graph import get_default_graph
 from tenterhooks.errors import UnknownNameError, nearest
-from tenterhooks.fetches import Feeds, Fetch, Fetches
+from tenterhooks.fetches import Feeds, Fetches
 from tenterhooks.generators import all_states, set_all
 from tenterhooks.graph import Graph
 from tenterhooks.hooks import RunMetadata
 from tenterhooks.loop_position import LoopPosition
-from tenterhooks.nodes import Variable
+from tenterhooks.nodes import EVERYTHING, GlobalStep, Variable
 from tenterhooks.open_graph import OpenGraph
 from tenterhooks.own_state import OwnState
 from tenterhooks.restore import Restored, restore
@@ -42,8 +42,14 @@ class Session:
         restored: What the session was restored from, None if it is fresh.
         hook_states: What hooks had saved in the checkpoint that it was restored from, by their names.
         checkpoint_requested: Whether somebody asked for a checkpoint at the end of this run.
+        compile: Works out a structure of fetches, for `plan`.
+        plan: Works out what a run for several such structures computes; see `Computation.plan`.
+        plan_alone: The same of one structure, and nothing fed.
+        compute: Makes a run; see `Computation.compute`.
         loop: Where a loop of the program's own stands.
-        published: What such a loop published in its last pass, and between passes: what a run of this session sees.
+        kept: What was published for all runs to come, until it is replaced.
+        published: That, and what such a loop published in its last pass: what a run of this session sees.
+        plain: What of it was given in the last pass, and not as callables: what the name of all values stands for.
         own_state: The variables as the body of such a loop reads and assigns them; None where there is a graph.
 
     Raises:
@@ -68,8 +74,17 @@ class Session:
                 f"the given state lacks the variables {missing} of the graph{nearest('', self.state)}"
             )
         self._computation = Computation(graph, self.state)
+        self.plan_alone = self._computation.plan_alone
+        # Of each run, and so without a call between.
+        self.compile, self.plan, self.compute = (
+            self._computation.compile,
+            self._computation.plan,
+            self._computation.compute,
+        )
         self.loop = LoopPosition(graph, self.state)
+        self.kept: Mapping[str, Any] = {}
         self.published: Mapping[str, Any] = {}
+        self.plain: Mapping[str, Any] = {}
         self.own_state = OwnState(self.state) if isinstance(graph, OpenGraph) else None
         self._closed = False
         self._stops = StopRequests()
@@ -86,6 +101,10 @@ class Session:
     def close(self) -> None:
         """Let nothing be run from now on. Closing twice is harmless."""
         self._closed = True
+        self.compute = self._refuse
+
+    def _refuse(self, *args: object, **options: object) -> NoReturn:
+        raise RuntimeError("the session is closed; open another one to run anything")
 
     def join(self, registry: "HookRegistry", stops: StopRequests) -> None:
         """Become the raw session of a monitored one. From now on runs of it draw nothing from sources."""
@@ -98,6 +117,8 @@ class Session:
         self.state = lost.state
         self._computation.work_on(lost.state)
         self.loop.variables = lost.state
+        if self.own_state is not None:
+            self.own_state.work_on(lost.state)
 
     @property
     def closed(self) -> bool:
@@ -140,6 +161,37 @@ class Session:
         """
         self._stops.request(reason, self.global_step)
 
+    def publish(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> None:
+        """Give values to whoever asks for them from now on, until they are replaced: what an evaluation found, say.
+
+        Args:
+            values: Values by name: of placeholders of the graph, as a hook adds them in its `begin`; in a loop of the
+                program's own by any name.
+            named: More of them.
+
+        Raises:
+            UnknownNameError: The graph has no such node.
+            ValueError: It is no placeholder, or the value is one to be called.
+        """
+        for name, value in (named if values is None else {**values, **named}).items():
+            self.check_published(name)
+            if callable(value):
+                raise ValueError(
+                    f"{name!r} is published for all passes or runs to come, and not for one in which somebody asks for "
+                    "it: give the value itself, not what computes it"
+                )
+            self.kept = {**self.kept, name: value}
+            self.published = {**self.published, name: value}
+
+    def check_published(self, name: object) -> None:
+        """Check that something can be published under this name."""
+        if not isinstance(name, str):
+            raise TypeError(f"values are published by name, a string, not {name!r} of type {type(name).__name__}")
+        known = name != EVERYTHING and self.graph[name]
+        # A loop of the program's own may publish any node, as it may be fed.
+        if not known or isinstance(known, Variable | GlobalStep):
+            raise ValueError(f"nothing can be published as {name!r}, which the session has itself: use another name")
+
     def request_checkpoint(self) -> None:
         """Ask the savers for a checkpoint at the end of this run, or of the next one if none is under way."""
         self.checkpoint_requested = True
@@ -173,9 +225,10 @@ class Session:
                 raise RuntimeError(f"{name!r} is fed twice in one run, by name and as a node")
             feeds[name] = value
         if self.published:
-            feeds = {**self.published, **feeds}
+            feeds = {**self.published, EVERYTHING: self.plain, **feeds}
         seconds = run_metadata.node_seconds if run_metadata is not None and options and options.get("trace") else None
-        return fetch.pick(self.compute((fetch,), feeds, draw=self._registry is None, node_seconds=seconds))
+        plan = self.plan((fetch,), feeds)
+        return fetch.pick(self.compute(plan, feeds, draw=self._registry is None, node_seconds=seconds))
 
     def measure(self, fetches: Fetches) -> Any:
         """Compute values as `run` does, and leave all as it is: no item is taken, and no random number used up.
@@ -187,33 +240,12 @@ class Session:
             ValueError: It would train.
         """
         fetch = self.compile(fetches)
-        self._computation.prepare_measuring(fetch, self.published)
+        plan = self._computation.plan_measuring(fetch, self.published)
         states = all_states(self.state)
         try:
-            return fetch.pick(self.compute((fetch,), self.published, draw=False))
+            return fetch.pick(self.compute(plan, self.published, draw=False))
         finally:
             set_all(self.state, states)
-
-    def compile(self, fetches: Fetches) -> Fetch:
-        """Work out a structure of fetches, for `compute`."""
-        return self._computation.compile(fetches)
-
-    def compute(
-        self,
-        fetches: Iterable[Fetch],
-        feeds: Mapping[str, Any],
-        *,
-        draw: bool = True,
-        node_seconds: dict[str, float] | None = None,
-    ) -> dict[str, Any]:
-        """Make one run for several structures of fetches; see `Computation.compute`.
-
-        Raises:
-            RuntimeError: The session is closed.
-        """
-        if self._closed:
-            raise RuntimeError("the session is closed; open another one to run anything")
-        return self._computation.compute(fetches, feeds, draw=draw, node_seconds=node_seconds)
 
     @property
     def position(self) -> tuple[int, ...]:

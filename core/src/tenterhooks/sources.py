@@ -78,8 +78,15 @@ class SourceReader:
             self._look_at_late_ones()
         if self._next is not _NOTHING:
             item, self._next, self._position = self._next, _NOTHING, _NOTHING
-        else:
+        elif self._iterator is None:
             item = self._advance()
+        else:
+            try:
+                item = next(self._iterator)
+            except BaseException as error:
+                self._failed(error)
+                raise
+            self._failure = None
         self.drawn += 1
         self._last = item
         return item
@@ -227,19 +234,29 @@ class SourceReader:
         assert self._iterator is not None
         try:
             item = next(self._iterator)
-        except StopIteration:
-            if self._failure is not None:
-                raise RuntimeError(
-                    f"source {self.source.name!r} failed earlier: {self._failure}; it has given nothing since, as a "
-                    "generator function ends with its first error. This is not the end of the input: open a new "
-                    "session, or make it an iterator that can go on after an error"
-                ) from None
-            raise OutOfRangeError(f"source {self.source.name!r} has no more items after {self.drawn}") from None
         except BaseException as error:
+            self._failed(error)
+            raise
+        self._failure = None
+        return item
+
+    def _failed(self, error: BaseException) -> None:
+        """Note that there was no item, and say why.
+
+        Raises:
+            OutOfRangeError: It was the end.
+            RuntimeError: It was an end that an earlier failure had made.
+        """
+        if not isinstance(error, StopIteration):
             if not isinstance(error, OutOfRangeError):
                 self._failure = f"{type(error).__name__}: {error}"
                 self._failures += 1
             note(error, f"in {self.source!r}, after {self.drawn} items")
-            raise
-        self._failure = None
-        return item
+        elif self._failure is not None:
+            raise RuntimeError(
+                f"source {self.source.name!r} failed earlier: {self._failure}; it has given nothing since, as a "
+                "generator function ends with its first error. This is not the end of the input: open a new "
+                "session, or make it an iterator that can go on after an error"
+            ) from None
+        else:
+            raise OutOfRangeError(f"source {self.source.name!r} has no more items after {self.drawn}") from None

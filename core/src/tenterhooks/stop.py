@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tenterhooks.adapters import Adapter
+    from tenterhooks.calls import Calls
 
 __all__ = ["StopRequest", "StopRequests"]
 
@@ -37,77 +38,88 @@ class StopRequests:
     while any hook was being called.
 
     Attributes:
-        current: The hook that is being called, kept here so that a request and an error know whose they are.
+        calls: The stage that is being called by the session itself, None where pluggy calls it, or none is.
+        held: Those that hold. It is only changed in place: a signal, or another thread, may add to it at any time.
+        in_run: Whether a run is under way.
         refuses: Whether the loop can know that it is to stop, so that a further run is a mistake. It cannot where
             another thread has asked since the loop did.
     """
 
-    __slots__ = ("_adopted", "_pending", "_thread", "current", "refuses")
+    __slots__ = ("_current", "_pending", "_thread", "calls", "held", "in_run", "refuses")
 
     def __init__(self) -> None:
-        # A list that is only changed in place: a signal, or another thread, may add to it at any time.
-        self._adopted: list[StopRequest] = []
-        self.current: Adapter | None = None
+        self.held: list[StopRequest] = []
+        self._pending: list[StopRequest] = []
+        self._current: Adapter | None = None
+        self.calls: Calls | None = None
+        self.in_run = False
         self.refuses = False
-        self._pending: list[StopRequest] | None = None
         self._thread = threading.get_ident()
 
     def __bool__(self) -> bool:
-        return bool(self._adopted or self._pending)
+        return bool(self.held or self._pending)
+
+    @property
+    def current(self) -> "Adapter | None":
+        """The hook that is being called, known here so that a request and an error know whose they are."""
+        return self._current if self.calls is None else self.calls.current
+
+    @current.setter
+    def current(self, adapter: "Adapter | None") -> None:
+        self.calls = None
+        self._current = adapter
 
     @property
     def adopted(self) -> tuple[StopRequest, ...]:
         """Those that hold."""
-        return tuple(self._adopted)
+        return tuple(self.held)
 
     def request_by_program(self, reason: str | None, global_step: int) -> None:
         """Note a request of the program, which holds at once and whatever becomes of the run under way."""
-        self._adopted.append(StopRequest(None, reason, global_step))
+        self.held.append(StopRequest(None, reason, global_step))
         self.refuses |= threading.get_ident() == self._thread
 
     def request(self, reason: str | None, global_step: int) -> None:
         """Note a request that came through what hooks get."""
         own_thread = threading.get_ident() == self._thread
-        hook = self.current.name if own_thread and self.current is not None else None
-        request = StopRequest(hook, reason, global_step)
-        if own_thread and self._pending is not None:
+        current = self.current if own_thread else None
+        request = StopRequest(None if current is None else current.name, reason, global_step)
+        if own_thread and self.in_run:
             self._pending.append(request)
         else:
-            self._adopted.append(request)
+            self.held.append(request)
             self.refuses |= own_thread
 
     def tell(self) -> bool:
         """Tell the loop whether it is to stop."""
-        self.refuses |= bool(self._adopted) and threading.get_ident() == self._thread
+        self.refuses |= bool(self.held) and threading.get_ident() == self._thread
         return bool(self)
-
-    @property
-    def in_run(self) -> bool:
-        """Whether a run is under way."""
-        return self._pending is not None
 
     def begin_run(self) -> None:
         """A run starts."""
-        self._pending = []
+        self.in_run = True
         self._thread = threading.get_ident()
 
     def adopt(self) -> None:
         """The run has completed: its requests hold from now on."""
         if self._pending:
-            self._adopted.extend(self._pending)
-        self.refuses = bool(self._adopted)
-        self._pending = None
-        self.current = None
+            self.held.extend(self._pending)
+            self._pending.clear()
+        if self.held:
+            self.refuses = True
+        self.in_run = False
+        self.calls = self._current = None
 
     def forget_run(self) -> None:
         """The run failed: its requests are forgotten with it."""
-        self._pending = None
-        self.current = None
+        self._pending.clear()
+        self.in_run = False
+        self.calls = self._current = None
 
     def forget_hooks(self) -> None:
         """The session is created anew: what hooks asked for is forgotten, what the program asked for is not."""
         self.forget_run()
         for request in self.adopted:
             if request.hook is not None:
-                self._adopted.remove(request)
-        self.refuses &= bool(self._adopted)
+                self.held.remove(request)
+        self.refuses &= bool(self.held)
