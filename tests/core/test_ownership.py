@@ -20,6 +20,17 @@ class TestWhoseAHookIs:
         with training(hook), pytest.raises(th.HookError, match=message):
             training(hook)
 
+    def test_the_error_that_says_so_does_not_keep_that_session(self) -> None:
+        hook = Recorder("a")
+        session = training(hook)
+        with pytest.raises(th.HookError) as refused:
+            training(hook)
+        del session
+        # The error with its traceback is there, as it is in a notebook.
+        assert refused.value.__traceback__ is not None
+        training(hook).close()
+        assert hook.stages[-1] == "end"
+
     def test_the_session_that_has_it_goes_on(self) -> None:
         hook = Recorder("a")
         with training(hook) as session:

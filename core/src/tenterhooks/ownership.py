@@ -24,9 +24,11 @@ def claim(hooks: Sequence[object], session: object) -> None:
             gc.collect()
         owner = _owners[id(hook)]() if id(hook) in _owners else None
         if owner is not None:
+            who = repr(owner)
+            # The traceback of this error, which an interactive program keeps, must not keep that session.
+            del owner
             raise HookError(
-                f"hook {hook!r} belongs to another open session, {owner!r}: "
-                "close() that one first, or make another hook",
+                f"hook {hook!r} belongs to another open session, {who}: close() that one first, or make another hook",
                 hook,
             )
     for hook in hooks:

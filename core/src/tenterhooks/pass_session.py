@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import logging
 from collections.abc import Generator, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from tenterhooks.session import Session
 
 __all__ = ["PassSession"]
+
+_log = logging.getLogger(__name__)
 
 # The caller of a pass asks for nothing.
 _NOTHING = (None, None, None)
@@ -88,6 +91,7 @@ class PassSession(HookedSession):
         if loop is None:
             raw.loop.arrive()
         elif raw.loop.is_over(loop):
+            _log.info("steps that were over when the checkpoint was saved give no items again")
             return
         else:
             reader = self._open_items(iterable, loop)
