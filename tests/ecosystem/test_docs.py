@@ -239,8 +239,9 @@ def test_the_readmes_table_has_the_class_of_each_plugin() -> None:
     rows = dict(re.findall(r"^\| \[`([\w-]+)`\][^|]*\|[^|]*\| `(\w+)` \|", read("README.md"), re.MULTILINE))
     wanted = {}
     for path in ROOT.glob("plugins/*/pyproject.toml"):
-        hooks = tomllib.loads(path.read_text(encoding="utf-8"))["project"]["entry-points"]["tenterhooks.hooks"]
-        wanted.update({name: target.partition(":")[2] for name, target in hooks.items()})
+        groups = tomllib.loads(path.read_text(encoding="utf-8"))["project"]["entry-points"]
+        main = groups.get("tenterhooks.hooks") or groups["tenterhooks.state"]
+        wanted.update({name: target.partition(":")[2] for name, target in main.items()})
     assert rows == wanted
 
 

@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from tenterhooks import adapted
 from tenterhooks.errors import OutOfRangeError, UnknownNameError, nearest, note
 from tenterhooks.fetches import Fetch, Fetches, compile_fetches
 from tenterhooks.graph import GLOBAL_STEP, Graph
@@ -37,6 +38,8 @@ class Computation:
             node.name: SourceReader(node, state) for node in graph.nodes.values() if isinstance(node, Source)
         }
         self._plans: dict[Any, Plan] = {}
+        # Whether values may be of other frameworks than NumPy.
+        self._foreign = False
         self._fetches: dict[str | Node, Fetch] = {}
 
     def work_on(self, state: SessionState) -> None:
@@ -123,7 +126,7 @@ class Computation:
         if plan.before:
             self._call(plan.before, values, node_seconds)
         if not plan.update:
-            return values
+            return self._detached(plan, values) if self._foreign or plan.is_new else values
         kept = unchanging({name: values[name] for name in plan.kept}, plan.variables, state)
         torn, state.updating = state.updating, plan.updaters
         node = plan.update[0]
@@ -147,6 +150,15 @@ class Computation:
             values[GLOBAL_STEP] = state.global_step
         self._call(plan.after, values, node_seconds)
         values.update(kept)
+        return self._detached(plan, values) if self._foreign or plan.is_new else values
+
+    def _detached(self, plan: Plan, values: dict[str, Any]) -> dict[str, Any]:
+        """Values of which those that are fetched hold on to nothing that they were computed from."""
+        # The first run of a plan may be what imports a framework.
+        self._foreign, plan.is_new = adapted.in_use(), False
+        if self._foreign:
+            for name in plan.fetched:
+                values[name] = adapted.fetched(values[name])
         return values
 
     def plan_measuring(self, fetch: Fetch, fed: Iterable[str]) -> Plan:

@@ -1,7 +1,7 @@
 """Random generators of all kinds, as one: their states, in the types that a checkpoint holds, and back.
 
 The kinds are NumPy's `Generator` and `RandomState`, `random.Random`, and the modules `random` and `numpy.random`, each
-of which stands for its global generator.
+of which stands for its global generator; and those that an adapter handles.
 """
 
 import copy
@@ -12,29 +12,37 @@ from typing import Any
 
 import numpy as np
 
+from tenterhooks import adapted
+from tenterhooks.state_adapters import GeneratorHandler
+
 __all__ = [
-    "GLOBAL",
     "all_generators",
     "all_states",
     "copied",
     "generators_in",
     "get_state",
+    "global_generators",
     "is_generator",
     "kind",
     "misfit",
     "same",
+    "seeded",
     "set_all",
     "set_state",
 ]
 
-GLOBAL: Mapping[str, ModuleType] = {"<random>": random, "<numpy.random>": np.random}
-"""The generators of the process, by the names that their states go by."""
+_GLOBAL: Mapping[str, ModuleType] = {"<random>": random, "<numpy.random>": np.random}
 
 # The last of these positions is that of a generator that makes new numbers next; one beyond reads foreign memory.
 _LAST_POSITIONS = {"pos": 624, "buffer_pos": 4}
 
 # Of NumPy and Python for a state of another make.
-_STATE_ERRORS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+_STATE_ERRORS = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
+
+
+def global_generators() -> dict[str, Any]:
+    """The generators of the process, by the names in angle brackets that their states go by."""
+    return {**_GLOBAL, **adapted.global_generators()}
 
 
 def is_generator(value: object) -> bool:
@@ -44,7 +52,9 @@ def is_generator(value: object) -> bool:
     """
     if isinstance(value, np.random.Generator | np.random.RandomState) or value is random or value is np.random:
         return True
-    return isinstance(value, random.Random) and type(value).getstate is random.Random.getstate
+    if isinstance(value, random.Random):
+        return type(value).getstate is random.Random.getstate
+    return isinstance(adapted.handler_of(value), GeneratorHandler)
 
 
 def get_state(generator: Any) -> dict[str, Any]:
@@ -53,6 +63,8 @@ def get_state(generator: Any) -> dict[str, Any]:
         return dict(generator.bit_generator.state)
     if isinstance(generator, np.random.RandomState) or generator is np.random:
         return dict(generator.get_state(legacy=False))
+    if isinstance(handler := adapted.handler_of(generator), GeneratorHandler):
+        return handler.get_state(generator)
     version, numbers, gauss_next = generator.getstate()
     return {"version": version, "state": np.array(numbers, np.uint32), "gauss_next": gauss_next}
 
@@ -63,8 +75,16 @@ def set_state(generator: Any, state: Mapping[str, Any]) -> None:
         generator.bit_generator.state = state
     elif isinstance(generator, np.random.RandomState) or generator is np.random:
         generator.set_state(dict(state))
+    elif isinstance(handler := adapted.handler_of(generator), GeneratorHandler):
+        handler.set_state(generator, state)
     else:
         generator.setstate((state["version"], tuple(state["state"].tolist()), state["gauss_next"]))
+
+
+def seeded(generator: Any) -> dict[str, Any] | None:
+    """The state of a generator when it was seeded last; None where it does not know."""
+    handler = adapted.handler_of(generator)
+    return handler.seeded(generator) if isinstance(handler, GeneratorHandler) else None
 
 
 def kind(generator: Any) -> str:
@@ -99,6 +119,8 @@ def copied(generator: Any) -> Any:
         twin: Any = np.random.RandomState(copy.deepcopy(np.random.get_bit_generator()))
     elif generator is random:
         twin = random.Random()
+    elif isinstance(handler := adapted.handler_of(generator), GeneratorHandler):
+        return handler.copied(generator)
     else:
         return copy.deepcopy(generator)
     set_state(twin, get_state(generator))
@@ -121,7 +143,7 @@ def all_generators(variables: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """All generators among variables, by their places such as "rngs/data", and those of the process."""
     for keys, generator in generators_in(variables):
         yield "/".join(map(str, keys)), generator
-    yield from GLOBAL.items()
+    yield from global_generators().items()
 
 
 def all_states(variables: Mapping[str, Any]) -> dict[str, Any]:
@@ -155,4 +177,6 @@ def _kind_of(state: Any) -> str | None:
         return None
     if isinstance(state.get("bit_generator"), str):
         return f"a {'RandomState' if 'gauss' in state else 'generator'} of {state['bit_generator']}"
+    if state.keys() == {"kind", "state"} and isinstance(state["kind"], str):
+        return state["kind"]
     return "a random.Random" if state.keys() == {"version", "state", "gauss_next"} else None

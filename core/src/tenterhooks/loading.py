@@ -6,10 +6,11 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tenterhooks.adapted import handler_of
 from tenterhooks.generators import is_generator, set_state
 from tenterhooks.state import Stateful
+from tenterhooks.state_adapters import ObjectHandler, ValueHandler
 
 __all__ = ["Begun", "Loader"]
 
@@ -17,14 +18,16 @@ Keys = tuple[Any, ...]
 
 
 class Begun:
-    """The arrays that variables began with. An update in place keeps them, a returned one puts others in their place.
+    """The arrays that variables began with, those of other frameworks among them.
+
+    An update in place keeps them, a returned one puts others in their place.
 
     Of the first kind, what else refers to the array sees the update, and shall see what is restored; of the other kind
     it does not, and shall not.
     """
 
     def __init__(self) -> None:
-        self._arrays: dict[Keys, weakref.ref[NDArray[Any]]] = {}
+        self._arrays: dict[Keys, weakref.ref[Any]] = {}
 
     def add(self, name: str, value: Any) -> None:
         """Note the arrays of a fresh variable."""
@@ -48,7 +51,7 @@ class Loader:
 
     def __init__(self, in_place: Collection[Collection[Any]] | None) -> None:
         self._in_place = None if in_place is None else {tuple(keys) for keys in in_place}
-        # What stands for each saved object, by its id, in the form that `copy.deepcopy` has for it.
+        # What stands for each saved array, by its id.
         self._loaded: dict[int, Any] = {}
 
     def load(self, current: Any, saved: Any, keys: Keys) -> Any:
@@ -56,17 +59,25 @@ class Loader:
 
         Args:
             current: The object that is there.
-            saved: What `capture` gave, and for which `mismatches` says nothing. The caller keeps it alive.
+            saved: What `decoded` made of what `capture` gave, and for which `mismatches` says nothing. The caller keeps
+                it alive.
             keys: The place, by the keys that lead to it.
         """
+        if id(saved) in self._loaded:
+            return self._loaded[id(saved)]
+        in_place = self._in_place is None or keys in self._in_place
         if isinstance(current, np.ndarray):
-            if id(saved) in self._loaded:
-                return self._loaded[id(saved)]
-            filled = self._in_place is None or keys in self._in_place
-            if not (filled and current.flags.writeable and isinstance(saved, np.ndarray)):
+            if not (in_place and current.flags.writeable and isinstance(saved, np.ndarray)):
                 return self._copy(saved)
             current[...] = saved
             self._loaded[id(saved)] = current
+            return current
+        handler = handler_of(current)
+        if isinstance(handler, ValueHandler):
+            loaded = self._loaded[id(saved)] = handler.load(current, saved, in_place=in_place)
+            return loaded
+        if isinstance(handler, ObjectHandler):
+            handler.load(current, saved)
             return current
         if is_generator(current):
             set_state(current, saved)
@@ -100,13 +111,25 @@ class Loader:
         return parts
 
     def _copy(self, saved: Any) -> Any:
-        return copy.deepcopy(saved, self._loaded)
+        """The same in dicts, lists and arrays of its own; what is of another framework is so already."""
+        if isinstance(saved, np.ndarray):
+            if id(saved) not in self._loaded:
+                self._loaded[id(saved)] = copy.deepcopy(saved)
+            return self._loaded[id(saved)]
+        if isinstance(saved, dict):
+            return {key: self._copy(entry) for key, entry in saved.items()}
+        if type(saved) in (list, tuple):
+            return type(saved)(map(self._copy, saved))
+        return self._loaded.get(id(saved), saved)
 
 
-def _arrays_in(value: Any, keys: Keys) -> Iterator[tuple[Keys, NDArray[Any]]]:
+def _arrays_in(value: Any, keys: Keys) -> Iterator[tuple[Keys, Any]]:
     """All arrays in a structure of dicts, lists and tuples, each with the keys that lead to it."""
     if isinstance(value, np.ndarray):
         yield keys, value
+    elif isinstance(handler := handler_of(value), ValueHandler):
+        if handler.form(value) is not None:
+            yield keys, value
     elif isinstance(value, Mapping):
         for key, entry in value.items():
             yield from _arrays_in(entry, (*keys, key))

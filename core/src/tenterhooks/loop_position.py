@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tenterhooks import positions
 from tenterhooks.errors import CheckpointError
-from tenterhooks.generators import GLOBAL, all_states, same, set_all
+from tenterhooks.generators import all_states, global_generators, same, set_all
 from tenterhooks.nodes import Source
 from tenterhooks.sources import SourceReader
 from tenterhooks.variables import SessionState
@@ -145,10 +145,11 @@ class LoopPosition:
         items: dict[str, Any] | None = None
         if self._reader is not None:
             items = dict(self._reader.state_dict() if self._then is None or self._first is None else self._first)
+        now = all_states({})
         begun_with = {
             name: state
             for name, state in self._epoch_begun_with.items()
-            if name not in GLOBAL or not same(state, all_states({})[name])
+            if name not in now or not same(state, now[name])
         }
         return {"epoch": self.epoch, "loop": self._loop, "items": items, "then": self._then, "begun_with": begun_with}
 
@@ -178,7 +179,7 @@ class LoopPosition:
                 + "\nuse the program that wrote it, or another checkpoint_dir"
             )
         now = self._left_with or all_states(self.variables)
-        left_with = {name: state for name, state in now.items() if name not in GLOBAL}
+        left_with = {name: state for name, state in now.items() if name not in global_generators()}
         self.wound = reader.load_state_dict(copy.deepcopy(saved["items"]), left_with)
         for _ in range(saved["then"] or 0):
             reader.draw()

@@ -5,6 +5,7 @@ import weakref
 from collections.abc import Generator, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from tenterhooks.adapted import fetched
 from tenterhooks.errors import UnknownNameError, nearest
 from tenterhooks.nodes import GlobalStep, Published, Variable
 
@@ -124,7 +125,7 @@ class Pass:
             self.called += (name,)
         elif name in self.called:
             self.called = tuple([other for other in self.called if other != name])
-        self.published[name] = value
+        self.published[name] = fetched(value)
 
     @property
     def plain(self) -> dict[str, Any]:

@@ -15,6 +15,8 @@ class Plan:
     """The order of one run.
 
     Attributes:
+        fetched: What is wanted of it.
+        is_new: Whether no run was made by it so far.
         variables: The variables that are read.
         defaults: The placeholders that nobody feeds, with their defaults.
         sources: The sources that give an item.
@@ -26,9 +28,23 @@ class Plan:
         updaters: The training ops, for messages.
     """
 
-    __slots__ = ("advance", "after", "before", "defaults", "kept", "sources", "update", "updaters", "variables")
+    __slots__ = (
+        "advance",
+        "after",
+        "before",
+        "defaults",
+        "fetched",
+        "is_new",
+        "kept",
+        "sources",
+        "update",
+        "updaters",
+        "variables",
+    )
 
-    def __init__(self) -> None:
+    def __init__(self, fetched: tuple[str, ...]) -> None:
+        self.fetched = fetched
+        self.is_new = True
         self.variables: list[str] = []
         self.defaults: list[tuple[str, Any]] = []
         self.sources: list[str] = []
@@ -55,7 +71,7 @@ def make_plan(graph: Graph, fetched: Iterable[str], fed: Iterable[str]) -> Plan:
     fed = frozenset(fed)
     fetched = tuple(fetched)
     wanted = needed(graph, fetched, fed)
-    plan = Plan()
+    plan = Plan(fetched)
     inputs = {
         name: node.inputs if isinstance(node, Tensor) and name not in fed else ()
         for name, node in graph.nodes.items()

@@ -111,7 +111,11 @@ def installed(group: str = HOOKS_GROUP) -> tuple[Plugin, ...]:
 
 def refresh() -> None:
     """Have the installed plugins read again, after an installation within this process."""
+    # Imported late: it looks for plugins itself.
+    from tenterhooks.adapted import forget
+
     installed.cache_clear()
+    forget()
 
 
 def find(name: str, group: str = HOOKS_GROUP) -> Plugin:

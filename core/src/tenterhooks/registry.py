@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from tenterhooks.adapted import decoded
 from tenterhooks.adapters import Adapter
 from tenterhooks.errors import HookError, note
 from tenterhooks.hooks import RunMetadata, SessionRunArgs, SessionRunValues
@@ -261,7 +262,7 @@ class HookRegistry:
         for name, (title, hook) in stateful.items():
             if name in states or again:
                 try:
-                    hook.load_state_dict(copy.deepcopy(states.get(name, self._first_states[name])))
+                    hook.load_state_dict(decoded(copy.deepcopy(states.get(name, self._first_states[name]))))
                 except BaseException as error:
                     note(error, f"in load_state_dict of hook {title}")
                     raise

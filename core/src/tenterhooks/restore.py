@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from tenterhooks import positions
+from tenterhooks.adapted import decoded
 from tenterhooks.errors import CheckpointError, note
-from tenterhooks.generators import GLOBAL, generators_in, get_state, same, set_state
+from tenterhooks.generators import generators_in, get_state, global_generators, same, set_state
 from tenterhooks.loading import Loader
 from tenterhooks.sources import SourceReader
 from tenterhooks.state import capture, mismatches
@@ -93,9 +94,10 @@ def restore(
         wound = {name: reader.load_state_dict(saved["sources"][name], left_with) for name, reader in read.items()}
     # After the sources, which use the generators to get where they were.
     loader = Loader(saved.get("in_place"))
+    values = decoded(saved["variables"])
     for name in common:
         try:
-            variables[name] = loader.load(variables[name], saved["variables"][name], (name,))
+            variables[name] = loader.load(variables[name], values[name], (name,))
         except BaseException as error:
             note(error, f"when variable {name!r} was restored from {checkpoint}")
             raise
@@ -141,9 +143,9 @@ def _saved_generators(variables: Mapping[str, Any], saved: Any) -> Iterator[tupl
 
 @contextmanager
 def _global_generators_kept() -> Iterator[None]:
-    before = {name: get_state(generator) for name, generator in GLOBAL.items()}
+    before = [(generator, get_state(generator)) for generator in global_generators().values()]
     try:
         yield
     finally:
-        for name, state in before.items():
-            set_state(GLOBAL[name], state)
+        for generator, state in before:
+            set_state(generator, state)

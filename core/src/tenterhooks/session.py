@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
+from tenterhooks.adapted import fetched
 from tenterhooks.computation import Computation
 from tenterhooks.default_graph import get_default_graph
 from tenterhooks.errors import UnknownNameError, nearest
@@ -180,8 +181,8 @@ class Session:
                     f"{name!r} is published for all passes or runs to come, and not for one in which somebody asks for "
                     "it: give the value itself, not what computes it"
                 )
-            self.kept = {**self.kept, name: value}
-            self.published = {**self.published, name: value}
+            self.kept = {**self.kept, name: fetched(value)}
+            self.published = {**self.published, name: self.kept[name]}
 
     def check_published(self, name: object) -> None:
         """Check that something can be published under this name."""

@@ -4,8 +4,9 @@ import copy
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from tenterhooks.adapted import decoded
 from tenterhooks.errors import CheckpointError, OutOfRangeError, note
-from tenterhooks.generators import GLOBAL, all_states, same, set_all
+from tenterhooks.generators import all_states, global_generators, same, set_all
 from tenterhooks.nodes import Source
 from tenterhooks.positions import Wound, is_exact
 from tenterhooks.state import Stateful, capture
@@ -111,15 +112,16 @@ class SourceReader:
 
     def state_dict(self) -> dict[str, Any]:
         """Where the session stands: for `load_state_dict` of a reader of the same source."""
+        now = all_states({})
         moved = {
             name: left
-            for name, left in all_states({}).items()
+            for name, left in now.items()
             if name in self._begun_with and not same(left, self._begun_with[name])
         }
 
         def told(states: Mapping[str, Any]) -> dict[str, Any]:
             # What nobody has drawn from since, the source has not drawn from either.
-            return {name: state for name, state in states.items() if name not in GLOBAL or name in moved}
+            return {name: state for name, state in states.items() if name not in now or name in moved}
 
         state: dict[str, Any] = {"drawn": self.drawn, "begun_with": told(self._begun_with)}
         if moved:
@@ -156,7 +158,7 @@ class SourceReader:
             return None
         begun_with = state["begun_with"]
         set_all(self.variables, begun_with)
-        self._begin(state.get("position", _NOTHING))
+        self._begin(decoded(state["position"]) if "position" in state else _NOTHING)
         itself = self._origin is not None and "position" in state
         exact = True
         if itself:
@@ -173,8 +175,8 @@ class SourceReader:
             self._last = _NOTHING
             self.look()
         # The source has not drawn from them so far: as it finds them from now on is as if it were begun with them.
-        for name in GLOBAL.keys() - begun_with.keys():
-            del self._begun_with[name]
+        for name in global_generators().keys() - begun_with.keys():
+            self._begun_with.pop(name, None)
             self._late = True
         return Wound(drawn, exact) if drawn and not itself else None
 

@@ -1,8 +1,9 @@
 """What a checkpoint holds, how it is taken from the objects of a session, and what does not fit them.
 
 Arrays, numbers, strings, bytes, None, and nested dicts, lists and tuples of them are saved as they are; random
-generators as their state; an object with `state_dict` and `load_state_dict` by what these give and take. Restoring
-loads into the objects that exist, so references to an array, a generator or an object stay good.
+generators as their state; an object with `state_dict` and `load_state_dict` by what these give and take; values of
+other frameworks as their adapter says, with a tag that has them found wherever they lie. Restoring loads into the
+objects that exist, so references to an array, a generator or an object stay good.
 """
 
 import random
@@ -11,8 +12,10 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from tenterhooks.adapted import TAG, handler_of, is_tagged, missing
 from tenterhooks.errors import CheckpointError
 from tenterhooks.generators import get_state, is_generator, kind, misfit
+from tenterhooks.state_adapters import ObjectHandler, ValueHandler
 
 __all__ = ["Stateful", "capture", "mismatches"]
 
@@ -44,6 +47,10 @@ def capture(value: Any, path: str) -> Any:
     Raises:
         CheckpointError: It is of a type that cannot be saved.
     """
+    return _capture(value, path, {})
+
+
+def _capture(value: Any, path: str, shared: dict[str, dict[Any, Any]]) -> Any:
     if isinstance(value, np.ndarray):
         if value.dtype.hasobject:
             raise CheckpointError(
@@ -57,20 +64,37 @@ def capture(value: Any, path: str) -> Any:
         return np.complex128(value)
     if is_generator(value):
         return get_state(value)
+    handler = handler_of(value)
+    if isinstance(handler, ValueHandler):
+        saved = handler.capture(value, path, shared.setdefault(handler.adapter, {}))
+        saved[TAG] = handler.adapter
+        return saved
+    if isinstance(handler, ObjectHandler):
+        return _capture(handler.state(value), f"{path} (state_dict)", shared)
+    needed = None if handler is not None else missing(value)
+    if needed is not None:
+        raise CheckpointError(
+            f"{path} is a {type(value).__module__}.{type(value).__qualname__}, and what saves those is not installed: "
+            f"pip install {needed}"
+        )
     if isinstance(value, Stateful):
-        return capture(value.state_dict(), f"{path} (state_dict)")
+        return _capture(value.state_dict(), f"{path} (state_dict)", shared)
     if isinstance(value, Mapping):
+        if TAG in value:
+            raise CheckpointError(
+                f"{path} has the key {TAG!r}, which is kept for values of other frameworks: rename it"
+            )
         for key in value:
             if not isinstance(key, _PLAIN):
                 raise CheckpointError(
                     f"{path} has the key {key!r} of type {type(key).__qualname__}, which cannot be saved: use strings, "
                     "numbers, bytes or None as keys"
                 )
-        return {key: capture(entry, _below(path, key)) for key, entry in value.items()}
+        return {key: _capture(entry, _below(path, key), shared) for key, entry in value.items()}
     if isinstance(value, tuple):
-        return tuple(capture(entry, f"{path}/{index}") for index, entry in enumerate(value))
+        return tuple(_capture(entry, f"{path}/{index}", shared) for index, entry in enumerate(value))
     if isinstance(value, list):
-        return [capture(entry, f"{path}/{index}") for index, entry in enumerate(value)]
+        return [_capture(entry, f"{path}/{index}", shared) for index, entry in enumerate(value)]
     if isinstance(value, random.SystemRandom):
         raise CheckpointError(
             f"{path} is a random.SystemRandom, whose numbers come from the operating system and cannot be resumed: use "
@@ -108,10 +132,17 @@ def mismatches(current: Any, saved: Any, path: str, there: str = "in the checkpo
         fault = misfit(current, saved)
         if fault is not None:
             yield f"{path}: {kind(current)} here, {fault} {there}"
+    elif isinstance(handler := handler_of(current), ValueHandler):
+        here = handler.form(current)
+        found = handler.saved_form(saved) if is_tagged(saved) and saved[TAG] == handler.adapter else _kind(saved)
+        if here != found and here is not None:
+            yield f"{path}: {here} here, {found} {there}"
+    elif isinstance(handler, ObjectHandler):
+        yield from handler.mismatches(current, saved, path, there)
     elif isinstance(current, Stateful):
         return
     elif isinstance(current, Mapping):
-        if not isinstance(saved, dict):
+        if not isinstance(saved, dict) or is_tagged(saved):
             yield f"{path}: a dict here, {_kind(saved)} {there}"
         elif current.keys() != saved.keys() and _holds_objects(current):
             yield f"{path}: the keys {sorted(map(str, current))} here, {sorted(map(str, saved))} {there}"
@@ -141,7 +172,7 @@ def _holds_objects(value: Any) -> bool:
         return any(_holds_objects(entry) for entry in value.values())
     if isinstance(value, list | tuple):
         return any(_holds_objects(entry) for entry in value)
-    return not isinstance(value, (np.ndarray, complex, *_PLAIN))
+    return not isinstance(value, (np.ndarray, complex, *_PLAIN)) and not isinstance(handler_of(value), ValueHandler)
 
 
 def _family(value: Any) -> type:
@@ -155,4 +186,6 @@ def _family(value: Any) -> type:
 def _kind(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"an array of {value.dtype} and shape {value.shape}"
+    if is_tagged(value):
+        return f"a value of {value[TAG]}"
     return "None" if value is None else f"a {type(value).__name__}"

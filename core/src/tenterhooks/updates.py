@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from tenterhooks.adapted import handler_of
 from tenterhooks.errors import CheckpointError
 from tenterhooks.generators import is_generator
 from tenterhooks.state import Stateful, capture, mismatches
+from tenterhooks.state_adapters import ObjectHandler, ValueHandler
 
 __all__ = ["fits", "misfits", "outline", "refusals"]
 
@@ -40,7 +42,9 @@ def outline(value: Any) -> Any:
     for kind in _PLAIN:
         if isinstance(value, kind):
             return kind()
-    if isinstance(value, Stateful):
+    if isinstance(handler := handler_of(value), ValueHandler):
+        return handler.outline(value)
+    if isinstance(value, Stateful) or isinstance(handler, ObjectHandler):
         return _OBJECT
     if isinstance(value, Mapping):
         return {key: outline(entry) for key, entry in value.items()}
@@ -77,12 +81,22 @@ def fits(known: Any, value: Any) -> bool:
     if known is None or known is _OBJECT:
         return True
     if kind is not type(value):
-        return isinstance(known, _NUMBERS) and isinstance(value, _NUMBERS)
+        return (isinstance(known, _NUMBERS) and isinstance(value, _NUMBERS)) or _alike(known, value)
     if kind is dict:
         return known.keys() == value.keys() and all(map(fits, known.values(), map(value.get, known)))
     if kind is list or kind is tuple:
         return len(known) == len(value) and all(map(fits, known, value))
-    return isinstance(known, _NUMBERS) or kind in _TEXTS
+    return isinstance(known, _NUMBERS) or kind in _TEXTS or _alike(known, value)
+
+
+def _alike(known: Any, value: Any) -> bool:
+    """Whether two values of another framework are of one form."""
+    handler = handler_of(known)
+    return (
+        isinstance(handler, ValueHandler)
+        and handler_of(value) is handler
+        and handler.form(known) in (None, handler.form(value))
+    )
 
 
 def misfits(known: Any, value: Any, saved: Any, name: str) -> Iterator[str]:
@@ -106,7 +120,7 @@ def _without_counterpart(known: Any, value: Any, path: str) -> Iterator[str]:
     if is_generator(value):
         if not is_generator(known):
             yield f"{path}: a random generator that was not there at first, and would come back as a dict"
-    elif isinstance(value, Stateful):
+    elif isinstance(value, Stateful) or isinstance(handler_of(value), ObjectHandler):
         yield f"{path}: a {kind} that was not there at first, and would come back as what its state_dict gives"
     elif isinstance(value, Mapping):
         if not isinstance(known, dict) and type(value) not in (dict, OrderedDict):

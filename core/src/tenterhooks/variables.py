@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tenterhooks.adapted import handler_of
 from tenterhooks.errors import CheckpointError, note
 from tenterhooks.generators import copied, generators_in
 from tenterhooks.graph import Graph
@@ -15,6 +16,7 @@ from tenterhooks.nodes import Variable
 from tenterhooks.order import in_order
 from tenterhooks.sharing import CONSTANT, Parts
 from tenterhooks.state import capture
+from tenterhooks.state_adapters import ValueHandler
 from tenterhooks.updates import misfits, outline
 
 __all__ = ["SessionState", "begin_missing", "initial_state", "unchanging"]
@@ -57,7 +59,8 @@ class SessionState(dict[str, Any]):
         Raises:
             CheckpointError: Something cannot be saved, or not be restored from that; the message names it.
         """
-        saved = {name: capture(value, f"variables/{name}") for name, value in self.items()}
+        # All together, for what they share.
+        saved: dict[str, Any] = capture(self, "variables")
         problems = [
             problem
             for name, known in self.outlines.items()
@@ -131,6 +134,8 @@ def _unchanging(value: Any, parts: Parts) -> Any:
         return tuple(_unchanging(entry, parts) for entry in value)
     if isinstance(value, tuple) and hasattr(value, "_make"):
         return value._make(_unchanging(entry, parts) for entry in value)
+    if isinstance(handler := handler_of(value), ValueHandler):
+        return handler.fetched(value, copy=True)
     if value in parts:
         return _copied(value)
     if isinstance(value, list):
