@@ -2,8 +2,11 @@
 
 import collections
 import copy
+import enum
 import random
 from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as st_numpy
 
 import tenterhooks as th
+from tenterhooks import CheckpointError
 from tenterhooks.generators import get_state, same
 from tenterhooks.loading import Loader
 from tenterhooks.state import capture, mismatches
@@ -531,3 +535,41 @@ def test_a_key_that_python_does_not_print_is_captured_and_compared() -> None:
         capture({10**5000: set()}, "v")
     (problem,) = mismatches(state, {10**5000: {"w": np.zeros(3)}}, "v")
     assert problem.startswith("v/0x")
+
+
+class Phase(enum.IntEnum):
+    WARM_UP = 1
+
+
+def test_a_member_of_an_enum_is_refused_since_it_would_come_back_as_its_value() -> None:
+    with pytest.raises(CheckpointError, match=r"phases/0 is <Phase.WARM_UP: 1>, which would come back as its value"):
+        capture([Phase.WARM_UP], "phases")
+
+
+def test_what_contains_itself_is_named() -> None:
+    endless: list[Any] = []
+    endless.append({"again": endless})
+    with pytest.raises(CheckpointError, match="hooks/a contains itself, or is nested too deeply"):
+        capture(endless, "hooks/a")
+
+
+def test_a_variable_that_contains_itself_is_named_when_it_is_begun() -> None:
+    endless: dict[str, Any] = {}
+    endless["again"] = [endless]
+    with pytest.raises(CheckpointError, match="variables/endless contains itself"):
+        th.MonitoredSession(state={"endless": endless})
+
+
+def test_a_mapping_of_another_kind_comes_back_in_place_or_is_refused(tmp_path: Path) -> None:
+    def train(state: dict[str, Any], steps: int) -> None:
+        with th.MonitoredTrainingSession(state=state, checkpoint_dir=tmp_path) as session:
+            for _ in session.steps(range(steps)):
+                state["counts"]["n"] = state["counts"].get("n", 0) + 1
+
+    train({"counts": collections.UserDict()}, 2)
+    counts: Any = collections.UserDict()
+    train({"counts": counts}, 2)
+    assert isinstance(counts, collections.UserDict)
+    assert counts["n"] == 2
+    with pytest.raises(CheckpointError, match="variables/fixed: a mappingproxy, which cannot be filled at a restore"):
+        th.MonitoredTrainingSession(state={"fixed": MappingProxyType({"a": 1})}, checkpoint_dir=tmp_path / "other")

@@ -2,7 +2,7 @@
 
 import copy
 import weakref
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, MutableMapping
 from typing import Any
 
 import numpy as np
@@ -85,7 +85,7 @@ class Loader:
         if isinstance(current, Stateful):
             current.load_state_dict(saved)
             return current
-        if isinstance(current, dict):
+        if isinstance(current, MutableMapping):
             entries = {key: self.load(current.get(key), entry, (*keys, key)) for key, entry in saved.items()}
             # In the order of the checkpoint, which a program may go by.
             current.clear()

@@ -6,6 +6,7 @@ other frameworks as their adapter says, with a tag that has them found wherever 
 objects that exist, so references to an array, a generator or an object stay good.
 """
 
+import enum
 import random
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol, runtime_checkable
@@ -45,9 +46,12 @@ def capture(value: Any, path: str) -> Any:
         path: Where it stands, for the message.
 
     Raises:
-        CheckpointError: It is of a type that cannot be saved.
+        CheckpointError: It is of a type that cannot be saved, or contains itself.
     """
-    return _capture(value, path, {})
+    try:
+        return _capture(value, path, {})
+    except RecursionError as error:
+        raise CheckpointError(f"{path} contains itself, or is nested too deeply to be saved") from error
 
 
 def _capture(value: Any, path: str, shared: dict[str, dict[Any, Any]]) -> Any:
@@ -58,6 +62,10 @@ def _capture(value: Any, path: str, shared: dict[str, dict[Any, Any]]) -> Any:
                 "use a numeric dtype, or an object with state_dict and load_state_dict"
             )
         return value
+    if isinstance(value, enum.Enum):
+        raise CheckpointError(
+            f"{path} is {value!r}, which would come back as its value: keep its name and find it by that"
+        )
     if isinstance(value, _PLAIN):
         return value
     if isinstance(value, complex):

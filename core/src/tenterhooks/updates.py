@@ -1,7 +1,7 @@
 """What training ops may make of variables: what a checkpoint could be restored with at the next start."""
 
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any
 
 import numpy as np
@@ -123,7 +123,9 @@ def _without_counterpart(known: Any, value: Any, path: str) -> Iterator[str]:
     elif isinstance(value, Stateful) or isinstance(handler_of(value), ObjectHandler):
         yield f"{path}: a {kind} that was not there at first, and would come back as what its state_dict gives"
     elif isinstance(value, Mapping):
-        if not isinstance(known, dict) and type(value) not in (dict, OrderedDict):
+        if not isinstance(value, MutableMapping):
+            yield f"{path}: a {kind}, which cannot be filled at a restore: make it a dict"
+        elif not isinstance(known, dict) and type(value) not in (dict, OrderedDict):
             yield f"{path}: a {kind} that was not there at first, and would come back as a dict"
         for key, entry in value.items():
             yield from _without_counterpart(known.get(key) if isinstance(known, dict) else None, entry, f"{path}/{key}")

@@ -105,8 +105,11 @@ def begin_missing(graph: Graph, state: SessionState) -> None:
         except Exception as error:
             note(error, f"in the initial value of {variable!r}")
             raise
-        state.outlines[name] = outline(state[name])
-        state.begun.add(name, state[name])
+        try:
+            state.outlines[name] = outline(state[name])
+            state.begun.add(name, state[name])
+        except RecursionError as error:
+            raise CheckpointError(f"variables/{name} contains itself, or is nested too deeply to be saved") from error
 
 
 def unchanging(values: Mapping[str, Any], names: Iterable[str], variables: Mapping[str, Any]) -> dict[str, Any]:
