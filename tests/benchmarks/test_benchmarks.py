@@ -3,7 +3,10 @@
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
+
+import pytest
 
 HERE = Path(__file__).parent
 
@@ -14,3 +17,18 @@ def test_checkpoints_are_compared_in_a_table() -> None:
     assert done.returncode == 0, done.stderr
     (row,) = re.findall(r"^\| tenterhooks \| (.*) \|$", done.stdout, re.MULTILINE)
     assert re.fullmatch(r"\d+\.\d\d \| \d+\.\d\d \| \d+% \| \d+\.\d\d", row), done.stdout
+
+
+@pytest.mark.skipif(
+    find_spec("torch") is None, reason="PyTorch is not installed: pip install -r requirements-torch.txt"
+)
+def test_loops_are_compared_in_a_table_for_each_body() -> None:
+    line = [sys.executable, str(HERE / "bench_loops.py"), "--steps", "200", "--repeats", "1"]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    ours = re.findall(r"^\| tenterhooks \| (.*) \|$", done.stdout, re.MULTILINE)
+    assert len(ours) == 2, done.stdout
+    assert all(re.fullmatch(r"(-?\d+\.\d\d \| ){3}-?\d+\.\d\d", row) for row in ours), done.stdout
+    for name, package in (("Lightning", "lightning"), ("Ignite", "ignite")):
+        rows = re.findall(rf"^\| {name} \| ([^|]+) \|", done.stdout, re.MULTILINE)
+        assert [row == "not installed" for row in rows] == [find_spec(package) is None] * 2, done.stdout

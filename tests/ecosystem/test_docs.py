@@ -1,7 +1,8 @@
 """The documents: their Python runs and prints what they say, their tables are the sources', their links lead somewhere.
 
 A block of ```text right after a block of ```python is what that one prints. Blocks of a page build on each other, in
-order. Functions named test_ are called after all. Code of other projects stands in ```py, and is not run.
+order. Functions named test_ are called after all. Code of other projects stands in ```py, and is not run. Blocks after
+a comment such as `<!-- needs torch -->` are a program of their own, which runs where that is installed.
 """
 
 import inspect
@@ -12,6 +13,7 @@ import sys
 import tomllib
 from collections.abc import Callable
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -33,7 +35,9 @@ with contextlib.redirect_stdout(io.StringIO()):
     for test in [value for name, value in globals().items() if name.startswith("test_")]:
         test()
 """
-BLOCK = re.compile(r"^```(?P<language>\w*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(
+    r"^(?:<!-- needs (?P<needs>[\w, ]+) -->\n)?```(?P<language>\w*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL
+)
 
 
 def read(page: str) -> str:
@@ -44,22 +48,32 @@ def blocks(page: str, language: str) -> list[str]:
     return [block["code"] for block in BLOCK.finditer(read(page)) if block["language"] == language]
 
 
-def program(page: str) -> tuple[str, str]:
-    """The Python of a page, at the lines where it stands there, and all that it is said to print."""
+def needs(page: str) -> list[str]:
+    """What blocks of a page need, each once."""
+    return list(dict.fromkeys(block["needs"] for block in BLOCK.finditer(read(page)) if block["needs"]))
+
+
+def program(page: str, need: str | None = None) -> tuple[str, str]:
+    """The Python of a page, at the lines where it stands there, and all that it is said to print.
+
+    That which needs something is another program: the blocks that need just this, and those that need its first module.
+    """
+    wanted = {None} if need is None else {need, need.partition(",")[0]}
     text = read(page)
     lines = [""] * text.count("\n")
     printed = []
     previous = None
     for block in BLOCK.finditer(text):
-        if block["language"] == "python":
-            start = text.count("\n", 0, block.start()) + 1
+        if block["language"] == "python" and block["needs"] in wanted:
+            start = text.count("\n", 0, block.start("code"))
             code = block["code"].splitlines()
             lines[start : start + len(code)] = code
         elif block["language"] == "text":
             assert previous is not None
             assert previous["language"] == "python", f"{page}: what prints this?\n{block['code']}"
             assert text[previous.end() : block.start()].strip() == "", f"{page}: what prints this?\n{block['code']}"
-            printed.append(block["code"])
+            if previous["needs"] in wanted:
+                printed.append(block["code"])
         previous = block
     return "\n".join(lines) + CALL_TESTS, "".join(printed)
 
@@ -72,9 +86,8 @@ def run_python(code: Path, folder: Path, *search: Path) -> subprocess.CompletedP
     )
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")])
-def test_the_python_of_a_page_runs_and_prints_what_the_page_says(page: str, tmp_path: Path) -> None:
-    code, printed = program(page)
+def check_program(page: str, need: str | None, tmp_path: Path) -> None:
+    code, printed = program(page, need)
     # Named like the page, so that a traceback says where in the page it was.
     script = tmp_path / Path(page).name
     script.write_text(code, encoding="utf-8")
@@ -83,6 +96,23 @@ def test_the_python_of_a_page_runs_and_prints_what_the_page_says(page: str, tmp_
     done = run_python(script, folder)
     assert done.returncode == 0, done.stderr
     assert done.stdout == printed
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")])
+def test_the_python_of_a_page_runs_and_prints_what_the_page_says(page: str, tmp_path: Path) -> None:
+    check_program(page, None, tmp_path)
+
+
+@pytest.mark.parametrize(("page", "need"), [(page, need) for page in PAGES for need in needs(page)])
+def test_python_that_needs_a_framework_runs_where_that_is_installed(page: str, need: str, tmp_path: Path) -> None:
+    missing = [module for module in need.split(", ") if find_spec(module) is None]
+    if missing:
+        pytest.skip(f"{page} has Python for {need}, and {' and '.join(missing)} is not installed")
+    check_program(page, need, tmp_path)
+
+
+def test_the_how_to_has_each_framework() -> None:
+    assert needs("docs/how-to/add-it-to-your-loop.md") == ["torch", "jax", "jax, tenterhooks_jax", "sklearn"]
 
 
 def test_there_are_pages_that_run() -> None:
@@ -129,7 +159,7 @@ def test_the_plugin_of_a_page_is_found_by_its_short_name(page: str, tmp_path: Pa
 
 
 def test_the_readmes_first_hook_has_ten_lines_and_its_first_plugin_twenty() -> None:
-    _, hook, plugin = blocks("README.md", "python")
+    _, _, hook, plugin = blocks("README.md", "python")
     (metadata,) = blocks("README.md", "toml")
     assert len([line for line in hook.splitlines() if line]) <= 10
     assert len([line for line in (plugin + metadata).splitlines() if line]) <= 20

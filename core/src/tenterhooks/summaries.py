@@ -26,7 +26,7 @@ class SummaryWriter(Protocol):
         ...
 
     def flush(self) -> None:
-        """Bring all that was added onto the disk."""
+        """Hand all that was added to where it is read; it survives the end of this process."""
         ...
 
     def close(self) -> None:

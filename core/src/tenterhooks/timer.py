@@ -49,14 +49,16 @@ class SecondOrStepTimer:
 
     def should_trigger_for_step(self, step: int) -> bool:
         """Whether this step is due."""
-        if self._last_step is None or self._last_time is None:
+        last = self._last_step
+        if last is None or self._last_time is None:
             return True
-        if step == self._last_step:
+        if step == last:
             return False
-        if self.every_secs is not None:
-            return self._clock() >= self._last_time + self.every_secs
-        assert self.every_steps is not None
-        return step >= self._last_step + self.every_steps
+        period = self.every_steps
+        if period is not None:
+            return step >= last + period
+        assert self.every_secs is not None
+        return self._clock() >= self._last_time + self.every_secs
 
     def update_last_triggered_step(self, step: int) -> tuple[float | None, int | None]:
         """Note that this step triggered.

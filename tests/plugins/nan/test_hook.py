@@ -35,6 +35,19 @@ def test_nan_is_an_error_that_names_tensor_and_step(nan: Any) -> None:
     assert any("in after_run of hook 'nan' (tenterhooks-nan" in note for note in caught.value.__notes__)
 
 
+def test_it_asks_for_the_same_in_each_run() -> None:
+    hook, asked = NanTensorHook(), []
+
+    class Listens(th.SessionRunHook):
+        def before_run(self, run_context: th.SessionRunContext) -> None:
+            asked.append(hook.before_run(run_context))
+
+    with th.MonitoredSession(graph=graph_of(1.0, 2.0), hooks=[hook, Listens()]) as session:
+        for _ in range(2):
+            session.run("train")
+    assert asked[0] is asked[1]
+
+
 @pytest.mark.parametrize("value", [None, "nan", {"loss": 1.0}])
 def test_what_is_no_number_cannot_be_watched(value: Any) -> None:
     session = th.MonitoredSession(graph=graph_of(value), hooks=[NanTensorHook()])

@@ -64,6 +64,17 @@ def test_what_was_flushed_can_be_read_while_the_writer_is_open(tmp_path: Path) -
     writer.close()
 
 
+def test_only_the_end_waits_for_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[int] = []
+    monkeypatch.setattr("os.fsync", waits.append)
+    writer = TensorBoardWriter(tmp_path)
+    writer.add_scalar("loss", 0.5, 1)
+    writer.flush()
+    assert waits == []
+    writer.close()
+    assert len(waits) == 1
+
+
 def test_curves_of_an_interrupted_and_a_resumed_run_do_not_overlap(tmp_path: Path) -> None:
     interrupted = TensorBoardWriter(tmp_path)
     for step in (1, 2, 3, 4):

@@ -298,6 +298,18 @@ def test_fetched_tensors_are_detached_where_no_tensor_is_a_variable(monkeypatch:
         assert not session.run("loss").requires_grad
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "complex64", "float8_e5m2"])
+@pytest.mark.parametrize("shape", [(), (2,)])
+def test_the_nan_guard_finds_nan_in_tensors(dtype: str, shape: tuple[int, ...]) -> None:
+    nan = pytest.importorskip("tenterhooks_nan", reason="tenterhooks-nan is not installed")
+    steps = 0
+    with pytest.raises(nan.NanLossDuringTrainingError), th.MonitoredSession(hooks=["nan"]) as session:
+        for number in session.steps([1.0, float("inf"), float("nan"), 1.0]):
+            steps += 1
+            session.publish(loss=torch.full(shape, number).to(getattr(torch, dtype)))
+    assert steps == 3
+
+
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
 def test_a_tensor_on_a_gpu_is_restored_there() -> None:
     tensor = some("bfloat16", 3, 4).cuda()

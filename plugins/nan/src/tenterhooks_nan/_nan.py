@@ -1,32 +1,48 @@
 """Where there is a NaN."""
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 __all__ = ["has_nan", "places"]
 
+# Tuples, since a union is made anew in each call.
+_NUMBERS = (float, complex)
+_NUMPYS = (np.ndarray, np.generic)
+
 
 def has_nan(value: Any) -> bool:
     """Whether a number is NaN, or an array holds one. Anything else does not."""
-    if isinstance(value, float | complex):
+    if isinstance(value, _NUMBERS):
         return value != value  # noqa: PLR0124 - NaN is the one number that differs from itself.
     dtype = getattr(value, "dtype", None)
     if dtype is None:
         return False
-    if isinstance(value, np.ndarray | np.generic):
+    if isinstance(value, _NUMPYS):
         if value.dtype.kind not in "fc" or not value.size:
             return False
         if value.dtype.kind == "f":
             # The least number is NaN where one is: this takes no memory, and a fraction of the time.
             with np.errstate(invalid="ignore"):
                 return bool(np.isnan(np.min(value)))
-    elif "float" not in str(dtype) and "complex" not in str(dtype):
+    elif not _of_floats(dtype):
         return False
+    if getattr(value, "ndim", None) == 0 and (item := getattr(value, "item", None)) is not None:
+        # The number is moved from its device as a truth value would be, and no kernel is needed before.
+        number = item()
+        return bool(number != number)  # noqa: PLR0124
     # An array of any library is compared on its device, and one truth value is moved from there.
     differs = value != value  # noqa: PLR0124
     return bool(differs.any())
+
+
+@lru_cache
+def _of_floats(dtype: Any) -> bool:
+    """Whether arrays of this type, of any library, can hold NaN. Making a text of it in each run would cost most."""
+    name = str(dtype)
+    return "float" in name or "complex" in name
 
 
 def places(value: Any, path: str) -> Iterator[str]:

@@ -54,12 +54,14 @@ class NanTensorHook(SessionRunHook):
     def after_create_session(self, session: Session, coord: Coordinator) -> None:
         """Check the name. The state is the restored one, or fresh."""
         self._name = session.graph[session.graph.name_of(self._loss)].name
+        # The same for each run, which tells the session that nothing has changed.
+        self._args = SessionRunArgs(self._name)
         self._condemned = None
         self._nan_from_the_start = frozenset(places(session.state, "")) if self._check_state else frozenset()
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         """Ask for the value."""
-        return SessionRunArgs(self._name)
+        return self._args
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         """Look at it.
@@ -68,7 +70,8 @@ class NanTensorHook(SessionRunHook):
             NanLossDuringTrainingError: It is NaN.
             TypeError: It is no number and no array of numbers.
         """
-        if not has_nan(_number(run_values.results, self._name)):
+        value = run_values.results
+        if not has_nan(value if hasattr(value, "dtype") or type(value) is float else _as_array(value, self._name)):
             return
         self._condemned = f"{self._name!r} is NaN in the run that led to global step {run_context.session.global_step}"
         if self._fail:
@@ -88,10 +91,8 @@ class NanTensorHook(SessionRunHook):
         return f"NaN in {', '.join(map(repr, ruined))}" if ruined else None
 
 
-def _number(value: Any, name: str) -> Any:
-    """A number or an array, of whatever library."""
-    if hasattr(value, "dtype"):
-        return value
+def _as_array(value: Any, name: str) -> Any:
+    """A number, or numbers in lists, as an array."""
     array = np.asarray(value)
     if array.dtype.kind not in "biufc":
         raise TypeError(f"{name!r} is {value!r:.60}: watch a number or an array of numbers")

@@ -48,9 +48,10 @@ class TensorBoardWriter:
         self._write(step=step, summary=Summary(value=[Summary.Value(tag=tag, simple_value=value)]))
 
     def flush(self) -> None:
-        """Bring all that was added onto the disk."""
+        """Hand all that was added to the system: readers see it, and the end of this process does not lose it."""
+        # tensorboardX's own flush waits for the disk too, which the training would do at each point of a curve.
         if self._records is not None:
-            self._records.flush()
+            self._records._writer.flush()
 
     def close(self) -> None:
         """Flush, and write no more. Closing twice is harmless."""
