@@ -292,3 +292,69 @@ class TestMetadata:
             session.run("train")
             session.run("double_x")
         assert [values.run_metadata.node_seconds.keys() for values in seen] == [{"train"}, {"double_x"}]
+
+
+class TestAgain:
+    """What hooks ask for in one run after the other is merged anew just where it differs: nobody may notice."""
+
+    wishes = st.sampled_from([None, "x", "y", ("x", "y"), {"a": "y"}])
+
+    @properties
+    @given(runs=st.lists(st.lists(wishes, min_size=3, max_size=3), min_size=1, max_size=8), anew=st.booleans())
+    def test_each_hook_gets_what_it_asked_for_in_this_run(self, runs: list[list[Any]], anew: bool) -> None:
+        kept: dict[str, th.SessionRunArgs] = {}
+        seen: list[Any] = []
+
+        def hook(place: int) -> Recorder:
+            def before_run(context: th.SessionRunContext) -> th.SessionRunArgs | None:
+                wish = runs[context.completed_runs][place]
+                if wish is None:
+                    return None
+                return th.SessionRunArgs(wish) if anew else kept.setdefault(repr(wish), th.SessionRunArgs(wish))
+
+            return Recorder(
+                f"hook {place}",
+                before_run=before_run,
+                after_run=lambda context, values: seen.append(values.results),
+            )
+
+        graph = th.Graph()
+        graph.tensor(lambda: 1, name="x")
+        graph.tensor(lambda x: x + 1, name="y")
+        expected = {"None": None, "'x'": 1, "'y'": 2, "('x', 'y')": (1, 2), "{'a': 'y'}": {"a": 2}}
+        with th.MonitoredSession(graph=graph, hooks=[hook(place) for place in range(3)]) as session:
+            for _ in runs:
+                session.run([])
+        assert seen == [expected[repr(wish)] for wishes in runs for wish in wishes]
+
+    def test_a_wish_that_was_changed_in_place_holds_as_it_is_now(self) -> None:
+        names, feeds = ["x"], {"z": 1}
+        args, seen = th.SessionRunArgs(names, feeds), []
+        graph = th.Graph()
+        graph.placeholder("z")
+        graph.tensor(lambda z: z, name="x")
+        graph.tensor(lambda z: -z, name="y")
+        hook = Recorder(
+            "a", before_run=lambda context: args, after_run=lambda context, values: seen.append(values.results)
+        )
+        with th.MonitoredSession(graph=graph, hooks=[hook]) as session:
+            session.run([])
+            names[0], feeds["z"] = "y", 2
+            session.run([])
+            args.fetches, args.feed_dict = "x", {"z": 3}
+            session.run([])
+        assert seen == [[1], [-2], 3]
+
+    def test_so_does_a_name_that_was_changed(self) -> None:
+        args, seen = th.SessionRunArgs("x"), []
+        graph = th.Graph()
+        graph.tensor(lambda: 1, name="x")
+        graph.tensor(lambda: 2, name="y")
+        hook = Recorder(
+            "a", before_run=lambda context: args, after_run=lambda context, values: seen.append(values.results)
+        )
+        with th.MonitoredSession(graph=graph, hooks=[hook]) as session:
+            session.run([])
+            args.fetches = "y"
+            session.run([])
+        assert seen == [1, 2]

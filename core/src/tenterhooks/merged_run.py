@@ -1,6 +1,6 @@
 """One run for the caller's and all the hooks' wishes together."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tenterhooks.errors import NotPublishedError, note
@@ -30,7 +30,8 @@ class MergedRun:
         run_metadata: The caller's, where they gave one.
 
     Attributes:
-        asked: What each hook's `before_run` returned, in the order of their calls, as far as they were made.
+        first: The place, in the order of their calls, of the first hook that asks for something.
+        wishes: What that one and those after it fetch.
         feeds: What is fed, by name.
         feeders: Who feeds it, for messages.
         options: The merged options.
@@ -46,19 +47,21 @@ class MergedRun:
         "_picks",
         "_plan",
         "_values",
-        "asked",
         "feeders",
         "feeds",
+        "first",
         "metadata",
         "options",
         "session",
+        "wishes",
     )
 
     def __init__(self, session: "Session", run_metadata: RunMetadata | None = None) -> None:
         self.session = session
         self.metadata = run_metadata or RunMetadata()
         self.options: dict[str, Any] = {}
-        self.asked: list[SessionRunArgs | None] = []
+        self.first = 0
+        self.wishes: list[Any] = []
         self.feeds: dict[str, Any] = {}
         self.feeders: dict[str, str] = {}
         # What hooks fetch, and what the caller does.
@@ -92,10 +95,8 @@ class MergedRun:
 
     @property
     def can_be_made_again(self) -> bool:
-        """Whether the same objects ask for the same in another run: structures and feeds may be changed in place."""
-        return not (self.feeds or self.options) and all(
-            args is None or isinstance(args.fetches, str | Node | None) for args in self.asked
-        )
+        """Whether one can tell that another run asks for the same: structures and feeds may be changed in place."""
+        return not (self.feeds or self.options) and all(isinstance(wish, str | Node | None) for wish in self.wishes)
 
     def add_options(self, options: Mapping[str, Any], who: str = _CALLER) -> None:
         """Merge options of the run: truth values are or-ed, numbers take the maximum, others must agree.
@@ -189,15 +190,14 @@ class MergedRun:
                     note(error, f"asked for by hook {adapter.title}")
             raise
 
-    def values_for_each(self, calls: "Calls") -> Iterator[SessionRunValues]:
+    def values_for_each(self, calls: "Calls") -> list[SessionRunValues]:
         """What the hooks of these calls get in `after_run`, each what it asked for, in their order."""
         if self._picks is None:
             found = [self._fetches.get(adapter) for adapter in calls.adapters]
             self._picks = [None if fetch is None else fetch.pick for fetch in found]
         values, options, metadata = self._values, self.options, self.metadata
         nothing = SessionRunValues(None, options, metadata)
-        for pick in self._picks:
-            yield nothing if pick is None else SessionRunValues(pick(values), options, metadata)
+        return [nothing if pick is None else SessionRunValues(pick(values), options, metadata) for pick in self._picks]
 
     def values_for(self, adapter: "Adapter") -> SessionRunValues:
         """What one hook gets in `after_run`."""

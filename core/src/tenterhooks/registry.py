@@ -14,7 +14,6 @@ from tenterhooks.hooks import RunMetadata, SessionRunArgs, SessionRunValues
 from tenterhooks.implementations import implementations
 from tenterhooks.merged_run import MergedRun
 from tenterhooks.names import titles
-from tenterhooks.nodes import Node
 from tenterhooks.registration import HookManager
 from tenterhooks.state import Stateful, capture
 from tenterhooks.stop import StopRequests
@@ -113,22 +112,18 @@ class HookRegistry:
         calls = self._before
         assert calls is not None
         calling, place = calls.left, calls.place
-        asked = [*([None] * place), first]
         last = self._last
-        if (
-            run is None
-            and last is not None
-            and last.session is context.session
-            and last.asked[:place] == asked[:place]
-            and (first is last.asked[place] or _ask_for_the_same(first, last.asked[place]))
-        ):
-            for call, before in zip(calling, last.asked[place + 1 :], strict=True):
+        asked: list[SessionRunArgs | None] = [*([None] * place), first]
+        if run is None and last is not None and last.session is context.session and place == last.first:
+            this: SessionRunArgs | None = first
+            for wish in last.wishes:
+                if not (wish is None if this is None else _is_just(this, wish)):
+                    break
+                call = next(calling, None)
+                if call is None:
+                    return last
                 this = call(context)
                 asked.append(this)
-                if this is not before and not _ask_for_the_same(this, before):
-                    break
-            else:
-                return last
         run = run or MergedRun(context.session)
         for adapter, args in zip(calls.adapters, asked, strict=False):
             if args is not None:
@@ -138,8 +133,9 @@ class HookRegistry:
             asked.append(this)
             if this is not None:
                 run.add(calls.adapters[len(asked) - 1], this)
-        run.asked = asked
-        self._last = run if run.can_be_made_again else None
+        run.first, run.wishes = place, [None if args is None else args.fetches for args in asked[place:]]
+        if run.can_be_made_again:
+            self._last = run
         return run
 
     def after_run(self, context: "SessionRunContext", run: MergedRun | None, results: Any) -> None:
@@ -269,12 +265,8 @@ class HookRegistry:
         return [name for name in stateful if name not in states], [name for name in states if name not in stateful]
 
 
-def _ask_for_the_same(one: object, other: object) -> bool:
-    """Whether two results of `before_run`, of which a run can be made again with the second, ask for the same."""
-    return (
-        isinstance(one, SessionRunArgs)
-        and isinstance(other, SessionRunArgs)
-        and isinstance(one.fetches, str | Node)
-        and one.fetches == other.fetches
-        and not (one.feed_dict or one.options)
-    )
+def _is_just(asked: object, wish: Any) -> bool:
+    """Whether a result of `before_run` asks for one name or node, this one, and for nothing else."""
+    if type(asked) is not SessionRunArgs or asked.feed_dict or asked.options:
+        return False
+    return asked.fetches is wish or (isinstance(wish, str) and isinstance(asked.fetches, str) and asked.fetches == wish)
