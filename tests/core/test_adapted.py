@@ -104,6 +104,13 @@ class TestWhoHandles:
         with pytest.raises(th.CheckpointError, match=message + distribution):
             capture(value, "variables/model")
 
+    def test_what_of_scikit_learns_saves_itself_needs_no_adapter(self, install: Install) -> None:
+        install("tenterhooks-sklearn", {})  # In place of the one that may be installed.
+        there = {"__module__": "sklearn.base"}
+        assert missing(type("Estimator", (), there)()) == "tenterhooks-sklearn"
+        assert missing(type("Bunch", (dict,), there)()) is None
+        assert missing(type("Own", (Keeper,), there)(1)) is None
+
     def test_a_session_without_a_saver_may_hold_it(self, install: Install) -> None:
         install("tenterhooks-jax", {})
         install_framework(install, "optax")

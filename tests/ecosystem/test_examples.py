@@ -48,6 +48,9 @@ class Example:
 
 EXAMPLES = [
     Example("bandit", 350, ("--steps", "350")),
+    Example("gan", 200, ("--steps", "200"), needs="torch"),
+    Example("mlp", 69, ("--epochs", "3"), needs="torch"),
+    Example("sgd_classifier", 120, ("--epochs", "3"), needs="sklearn"),
     Example("simulation", 350, ("--steps", "350")),
 ]
 

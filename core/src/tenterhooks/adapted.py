@@ -40,9 +40,13 @@ _BROUGHT_BY = {
     "jax": "tenterhooks-jax",
     "jaxlib": "tenterhooks-jax",
     "optax": "tenterhooks-jax",
+    "sklearn": "tenterhooks-sklearn",
     "torch": "tenterhooks-torch",
     "torchdata": "tenterhooks-torch",
 }
+
+# Those of which dicts, and objects with a state of their own, are saved as any others.
+_LEFT_ALONE = frozenset({"sklearn"})
 
 _WITHOUT = frozenset({"__main__", "numpy", "tenterhooks", *sys.stdlib_module_names})
 
@@ -60,8 +64,9 @@ def handler_of(value: Any) -> Handler | None:
 
 def missing(value: object) -> str | None:
     """The distribution that would bring a handler for a value; None where none is known, or it is installed."""
+    plain = isinstance(value, dict) or (hasattr(value, "state_dict") and hasattr(value, "load_state_dict"))
     for module in _modules(type(value)):
-        if module in _BROUGHT_BY and _adapter(module) is None:
+        if module in _BROUGHT_BY and _adapter(module) is None and not (plain and module in _LEFT_ALONE):
             return _BROUGHT_BY[module]
     return None
 
