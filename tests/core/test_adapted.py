@@ -2,6 +2,7 @@
 
 import copy
 import sys
+from collections import OrderedDict
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
@@ -242,6 +243,11 @@ class TestDecoded:
         saved = {"a": np.zeros(1), 3: ("x", [b"y", None])}
         assert decoded(saved) == saved
         assert decoded(saved)["a"] is saved["a"]
+
+    def test_an_ordered_dict_stays_one(self) -> None:
+        found = decoded({"a": [OrderedDict(b=1, a={"c": 2})]})
+        assert type(found["a"][0]) is OrderedDict
+        assert list(found["a"][0].items()) == [("b", 1), ("a", {"c": 2})]
 
     def test_only_a_dict_with_the_key_is_tagged(self) -> None:
         assert is_tagged({TAG: "a"})

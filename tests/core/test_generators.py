@@ -261,3 +261,10 @@ def test_those_are_set_for_which_there_is_a_state() -> None:
 )
 def test_states_are_compared_with_all_that_is_in_them(one: Any, other: Any, equal: bool) -> None:
     assert same(one, other) is equal
+
+
+def test_generators_are_found_in_what_contains_itself() -> None:
+    rng = np.random.default_rng(1)
+    looped: list[Any] = [rng]
+    looped.append({"me": looped})
+    assert list(generators_in({"a": looped, "b": looped})) == [(("a", 0), rng), (("b", 0), rng)]

@@ -1,8 +1,9 @@
 """How saved values get into objects that share their memory, and what is shared afterwards."""
 
 import copy
-from collections import Counter, defaultdict
+from collections import Counter, OrderedDict, UserDict, defaultdict
 from collections.abc import Callable
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,23 @@ import tenterhooks as th
 class Step(NamedTuple):
     state: int
     reward: float
+
+
+class Pair(NamedTuple):
+    state: int
+    reward: float
+
+
+class Labelled(NamedTuple):
+    kind: str
+
+
+class Row(tuple[Any, ...]):
+    __slots__ = ()
+
+
+class Rows(list[Any]):
+    pass
 
 
 def graph_of(train: Callable[..., Any], **variables: Any) -> th.Graph:
@@ -124,6 +142,22 @@ def test_a_checkpoint_from_before_fills_all_arrays() -> None:
         ([], lambda: [Step(1, 2.0)], "w/0: a Step that was not there at first, and would come back as a tuple"),
         (None, lambda: Counter("ab"), "w: a Counter that was not there at first, and would come back as a dict"),
         ({}, lambda: {"a": defaultdict(float)}, "w/a: a defaultdict that was not there at first"),
+        ([{}], lambda: [Counter("ab")], "w/0: a Counter that was not there at first, and would come back as a dict"),
+        ([[]], lambda: [Rows([1])], "w/0: a Rows that was not there at first, and would come back as a list"),
+        (
+            [Counter("a")],
+            lambda: [{"a": 1}],
+            "w/0: a dict that was not there at first, and would come back as a Counter",
+        ),
+        ([Rows()], lambda: [[]], "w/0: a list that was not there at first, and would come back as a Rows"),
+        (
+            [Step(1, 2.0)],
+            lambda: [Pair(1, 2.0)],
+            "w/0: a Pair that was not there at first, and would come back as a Step",
+        ),
+        (None, lambda: Row([1]), "w: a Row, which cannot be made at a restore: make it a tuple"),
+        (None, lambda: MappingProxyType({"a": 1}), "w: a mappingproxy, which cannot be filled at a restore: make it"),
+        ([{"a": 1}], lambda: [UserDict(a=1)], "w/0: a UserDict that was not there at first, and would come"),
         ({"window": np.zeros(0)}, lambda: {"window": np.zeros(3)}, "w/window: float64 of shape (0,)"),
         ({"r": np.random.default_rng(0)}, lambda: {"r": np.random.default_rng(0), "x": 1}, "w: the keys"),
         ([(0.0, "start")], lambda: [(0.0, np.zeros(1))], "w/0/1: a str here, an array"),
@@ -142,6 +176,43 @@ def test_what_could_be_saved_and_not_be_restored_is_an_error_of_the_save(fresh: 
     with pytest.raises(th.CheckpointError, match="could be saved, and not be restored") as caught:
         session.state_dict()
     assert f"variables/{problem}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        OrderedDict(b=1, a=2),
+        Counter("ab"),
+        UserDict(b=1, a=[2]),
+        defaultdict(list, a=[1]),
+        Rows([1]),
+        Step(1, 2.0),
+        Labelled("a"),
+        [OrderedDict(a=Step(1, 2.0))],
+    ],
+    ids=repr,
+)
+def test_a_value_comes_back_as_one_of_its_kind_where_it_was_there_at_first(value: Any) -> None:
+    session = th.Session(graph_of(lambda: None, w=lambda: copy.deepcopy(value)))
+    saved = copy.deepcopy(session.state_dict())
+    fresh = th.Session(graph_of(lambda: None, w=lambda: copy.deepcopy(value)))
+    fresh.load_state_dict(saved, checkpoint="memory")
+    assert type(fresh.state["w"]) is type(value)
+    assert repr(fresh.state["w"]) == repr(value)
+
+
+@pytest.mark.parametrize("fresh", [None, {}, OrderedDict()], ids=repr)
+@pytest.mark.parametrize("kind", [dict, OrderedDict])
+def test_a_dict_and_an_ordered_one_come_back_as_what_they_are_whatever_was_there_at_first(
+    fresh: Any, kind: type[Any]
+) -> None:
+    session = th.Session(graph_of(lambda: None, w=lambda: copy.deepcopy(fresh)))
+    session.state["w"] = kind(b=np.ones(2), a={"c": 1})
+    saved = copy.deepcopy(session.state_dict())
+    resumed = th.Session(graph_of(lambda: None, w=lambda: copy.deepcopy(fresh)))
+    resumed.load_state_dict(saved, checkpoint="memory")
+    assert type(resumed.state["w"]) is kind
+    assert repr(resumed.state["w"]) == repr(session.state["w"])
 
 
 def test_what_may_grow_may_be_saved() -> None:

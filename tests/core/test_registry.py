@@ -621,6 +621,27 @@ class TestState:
             assert raw.restored.not_used == ("hooks/counter",)
         assert "hooks/counter is in the checkpoint and nothing here takes it" in caplog.text
 
+    def test_global_random_numbers_for_which_there_is_no_hook_are_said_to_be_that(
+        self, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        saver = MemorySaver()
+        saved(saver, Counter("saver"))
+        checkpoint, state = saver.saved[-1]
+        state["hooks"] = {"saver": {"<random>": {}, "<numpy.random>": {}}, "counter": {"runs": 1}, "unmoved": {}}
+        creator = th.ChiefSessionCreator(counting_graph(), saver=saver)
+        with th.MonitoredSession(creator) as session:
+            raw = session.raw_session()
+            assert raw is not None
+            assert raw.restored is not None
+            assert raw.restored.checkpoint == checkpoint.path
+            assert raw.restored.not_used == ("hooks/saver", "hooks/counter")
+        assert (
+            "hooks/saver, the state of the global random numbers <random> and <numpy.random>, is in the checkpoint and "
+            "nothing here takes it"
+        ) in caplog.text
+        assert "hooks/counter is in the checkpoint and nothing here takes it" in caplog.text
+        assert "unmoved" not in caplog.text
+
     def test_what_could_not_be_restored_is_said_in_one_record(self, caplog: pytest.LogCaptureFixture) -> None:
         saver = MemorySaver()
         saved(saver, Counter("old"), Counter("older"))

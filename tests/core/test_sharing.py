@@ -135,3 +135,12 @@ def test_arrays_are_not_compared_each_with_each() -> None:
     assert all(parts.share(array) for array in arrays)
     # Once for the index, and once for each that is asked for.
     assert 300 <= Counting.looks <= 600
+
+
+def test_what_contains_itself_has_its_parts_once() -> None:
+    array = np.zeros(3)
+    looped: list[Any] = [array]
+    looped.append({"me": looped})
+    parts = Parts([looped])
+    assert looped in parts
+    assert parts.share(array[1:])

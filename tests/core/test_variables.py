@@ -163,3 +163,35 @@ def test_any_structure_of_views_stays_what_it_was(case: tuple[list[Array], Any])
     for array in arrays:
         np.add(array, 1000, out=array)
     assert repr(kept) == f"{{'x': {before}}}"
+
+
+def looped_dict() -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    value["me"] = value
+    return value
+
+
+def looped_list() -> list[Any]:
+    value: list[Any] = []
+    value.append(value)
+    return value
+
+
+@pytest.mark.parametrize(("initial", "message"), [(looped_dict, "/me is the dict"), (looped_list, "/0 is the list")])
+def test_a_variable_that_contains_itself_is_an_error_at_the_creation_that_names_it(initial: Any, message: str) -> None:
+    graph = th.Graph()
+    graph.variable("table", initial)
+    with pytest.raises(th.CheckpointError, match=f"^variables/table{message} that it lies in"):
+        initial_state(graph)
+
+
+def test_a_variable_that_comes_to_contain_itself_is_an_error_of_the_save_alone() -> None:
+    graph = th.Graph()
+    graph.variable("history", list)
+    graph.source("batch", lambda history: iter(range(9)))
+    graph.train_op(lambda history, batch: history.append(history), name="train")
+    session = th.Session(graph)
+    for _ in range(3):
+        session.run(["train", "batch"])
+    with pytest.raises(th.CheckpointError, match=r"^variables/history/0 is the list that it lies in"):
+        session.state_dict()

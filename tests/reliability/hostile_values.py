@@ -153,7 +153,7 @@ DTYPES: list[Any] = [
 ]
 
 TAGS = [
-    *("$array", "$bytes", "$dict", "$float", "$int", "$npbytes", "$npstr", "$scalar", "$str", "$tuple"),
+    *("$array", "$bytes", "$dict", "$float", "$int", "$npbytes", "$npstr", "$ordered", "$scalar", "$str", "$tuple"),
     *("$", "$pickle", "$object", "$$dict", "$array "),
 ]
 

@@ -224,3 +224,28 @@ def test_what_a_killed_save_left_is_cleaned_up_and_never_counted(tmp_path: Path)
         session.run("train")
     assert saved_steps(tmp_path) == [1, 2]
     assert not left.exists()
+
+
+def test_micro_batches_of_one_step_save_once_and_call_hooks_once(tmp_path: Path) -> None:
+    calls: list[str] = []
+
+    class Note(th.SessionRunHook):
+        def before_run(self, run_context: th.SessionRunContext) -> None:
+            calls.append("before")
+
+        def after_run(self, run_context: th.SessionRunContext, run_values: th.SessionRunValues) -> None:
+            calls.append("after")
+
+    saver = CheckpointSaverHook(save_steps=2, max_to_keep=None)
+    with th.MonitoredTrainingSession(
+        state={"w": np.zeros(1)}, checkpoint_dir=tmp_path, hooks=[saver, Note()]
+    ) as session:
+        for micro_batches in session.steps(range(16), group=4):
+            for _ in micro_batches:
+                session.state["w"] += 1.0
+    assert saved_steps(tmp_path) == [0, 2, 4]
+    # The last one finds that the input is over.
+    assert calls == ["before", "after"] * 4 + ["before"]
+    found = Saver(tmp_path).restore()
+    assert found is not None
+    assert found[1]["variables"]["w"].tolist() == [16.0]

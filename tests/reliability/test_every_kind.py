@@ -2,6 +2,7 @@
 
 import copy
 import random
+from collections import Counter, OrderedDict
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,8 @@ def graph() -> th.Graph:
     graph.variable("phase", 1j)
     graph.variable("huge", 2**70)
     graph.variable("table", lambda: {1: "a", None: 2.5, b"k": [np.float32(1)], 0.5: (1, None)})
+    graph.variable("weights", lambda: OrderedDict(b=np.ones(2), a=OrderedDict()))
+    graph.variable("counts", lambda: Counter("ab"))
     graph.source("batch", lambda own: (own["data"].gauss(0, 1) for _ in range(99)))
 
     @graph.train_op
@@ -60,7 +63,7 @@ def looks(value: Any) -> Any:
             repr(twin.normal() if hasattr(twin, "normal") else 0),
         )
     if isinstance(value, dict):
-        return [(type(key), key, looks(entry)) for key, entry in value.items()]
+        return type(value), [(type(key), key, looks(entry)) for key, entry in value.items()]
     if isinstance(value, list | tuple):
         return type(value), [looks(entry) for entry in value]
     return type(value), repr(value)

@@ -5,6 +5,7 @@ Nothing of a framework is imported here, and no metadata is read before a value 
 
 import functools
 import sys
+from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
 
@@ -140,7 +141,8 @@ def _decode(saved: Any, shared: dict[str, dict[Any, Any]]) -> Any:
             if values is None:
                 raise CheckpointError(f"the checkpoint holds a value of {name!r:.60}, which nothing restores")
             return values.restored(saved, shared.setdefault(name, {}))
-        return {key: _decode(entry, shared) for key, entry in saved.items()}
+        entries = {key: _decode(entry, shared) for key, entry in saved.items()}
+        return OrderedDict(entries) if type(saved) is OrderedDict else entries
     if isinstance(saved, list | tuple):
         return type(saved)(_decode(entry, shared) for entry in saved)
     return saved

@@ -127,16 +127,18 @@ def copied(generator: Any) -> Any:
     return twin
 
 
-def generators_in(value: Any, keys: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
+def generators_in(value: Any) -> Iterator[tuple[tuple[Any, ...], Any]]:
     """All generators in a structure of dicts, lists and tuples, each with the keys that lead to it."""
+    return _generators_in(value, (), ())
+
+
+def _generators_in(value: Any, keys: tuple[Any, ...], within: tuple[int, ...]) -> Iterator[tuple[tuple[Any, ...], Any]]:
     if is_generator(value):
         yield keys, value
-    elif isinstance(value, Mapping):
-        for key, entry in value.items():
-            yield from generators_in(entry, (*keys, key))
-    elif isinstance(value, list | tuple):
-        for index, entry in enumerate(value):
-            yield from generators_in(entry, (*keys, index))
+    # A program without a saver may hold what contains itself.
+    elif isinstance(value, Mapping | list | tuple) and id(value) not in within:
+        for key, entry in value.items() if isinstance(value, Mapping) else enumerate(value):
+            yield from _generators_in(entry, (*keys, key), (*within, id(value)))
 
 
 def all_generators(variables: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

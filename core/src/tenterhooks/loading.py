@@ -2,6 +2,7 @@
 
 import copy
 import weakref
+from collections import OrderedDict
 from collections.abc import Collection, Iterator, Mapping, MutableMapping
 from typing import Any
 
@@ -87,6 +88,8 @@ class Loader:
             return current
         if isinstance(current, MutableMapping):
             entries = {key: self.load(current.get(key), entry, (*keys, key)) for key, entry in saved.items()}
+            if {type(current), type(saved)} == {dict, OrderedDict}:
+                return type(saved)(entries)
             # In the order of the checkpoint, which a program may go by.
             current.clear()
             for key, entry in entries.items():
@@ -117,7 +120,8 @@ class Loader:
                 self._loaded[id(saved)] = copy.deepcopy(saved)
             return self._loaded[id(saved)]
         if isinstance(saved, dict):
-            return {key: self._copy(entry) for key, entry in saved.items()}
+            entries = {key: self._copy(entry) for key, entry in saved.items()}
+            return OrderedDict(entries) if isinstance(saved, OrderedDict) else entries
         if type(saved) in (list, tuple):
             return type(saved)(map(self._copy, saved))
         return self._loaded.get(id(saved), saved)

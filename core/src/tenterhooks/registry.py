@@ -227,7 +227,10 @@ class HookRegistry:
         wound = restored.wound_forward
         lost = [
             *(f"{entry} is not in the checkpoint and begins anew" for entry in restored.not_restored),
-            *(f"{entry} is in the checkpoint and nothing here takes it" for entry in restored.not_used),
+            *(
+                f"{entry}{_meaning(entry, session.hook_states)} is in the checkpoint and nothing here takes it"
+                for entry in restored.not_used
+            ),
             *(
                 f"{entry} may give other items than it would have, since others draw from a random generator that it "
                 "draws from too, or it takes a variable that has changed, or it had failed: give it a generator of its "
@@ -252,7 +255,8 @@ class HookRegistry:
             again: Whether the session is created anew, so that hooks without a saved state get their first one back.
 
         Returns:
-            The names of hooks that have state and for which none was saved, and of states for which there is no hook.
+            The names of hooks that have state and for which none was saved, and of states for which there is no hook;
+            without those that hold nothing.
         """
         stateful = {a.name: (a.title, a.hook) for a in self.adapters if isinstance(a.hook, Stateful)}
         for name, (title, hook) in stateful.items():
@@ -262,7 +266,18 @@ class HookRegistry:
                 except BaseException as error:
                     note(error, f"in load_state_dict of hook {title}")
                     raise
-        return [name for name in stateful if name not in states], [name for name in states if name not in stateful]
+        return [name for name in stateful if name not in states], [
+            name for name, state in states.items() if name not in stateful and state != {}
+        ]
+
+
+def _meaning(entry: str, hook_states: Mapping[str, Any]) -> str:
+    """What a message adds to the name of a lost state, if it is that of generators of the process."""
+    kind, _, name = entry.partition("/")
+    state = hook_states.get(name) if kind == "hooks" else None
+    if not (isinstance(state, Mapping) and state and all(str(key)[:1] == "<" for key in state)):
+        return ""
+    return f", the state of the global random numbers {' and '.join(map(str, state))},"
 
 
 def _is_just(asked: object, wish: Any) -> bool:

@@ -42,7 +42,7 @@ class Parts:
     def _add(self, value: Any) -> None:
         if isinstance(value, np.ndarray):
             self._arrays.append(value)
-        elif not isinstance(value, CONSTANT):
+        elif not isinstance(value, CONSTANT) and id(value) not in self._others:
             self._others[id(value)] = value
             if isinstance(value, Mapping):
                 for entry in value.values():

@@ -8,6 +8,7 @@ objects that exist, so references to an array, a generator or an object stay goo
 
 import enum
 import random
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol, runtime_checkable
 
@@ -18,7 +19,10 @@ from tenterhooks.errors import CheckpointError
 from tenterhooks.generators import get_state, is_generator, kind, misfit
 from tenterhooks.state_adapters import ObjectHandler, ValueHandler
 
-__all__ = ["Stateful", "capture", "mismatches"]
+__all__ = ["Stateful", "capture", "check_nesting", "mismatches"]
+
+# Far enough from where Python's own recursion ends, and what the default saver takes.
+_MAX_DEPTH = 100
 
 _PLAIN = (bool, int, float, str, bytes, type(None), np.generic)
 
@@ -46,15 +50,49 @@ def capture(value: Any, path: str) -> Any:
         path: Where it stands, for the message.
 
     Raises:
-        CheckpointError: It is of a type that cannot be saved, or contains itself.
+        CheckpointError: It is of a type that cannot be saved, or it contains itself.
     """
-    try:
-        return _capture(value, path, {})
-    except RecursionError as error:
-        raise CheckpointError(f"{path} contains itself, or is nested too deeply to be saved") from error
+    return _capture(value, path, {}, ())
 
 
-def _capture(value: Any, path: str, shared: dict[str, dict[Any, Any]]) -> Any:
+def check_nesting(value: Any, path: str) -> None:
+    """Check that a structure of dicts, lists and tuples has an end.
+
+    Args:
+        value: The structure.
+        path: Where it stands, for the message.
+
+    Raises:
+        CheckpointError: It contains itself, or is nested deeper than a checkpoint can hold.
+    """
+    _check_nesting(value, path, ())
+
+
+def _check_nesting(value: Any, path: str, within: tuple[int, ...]) -> None:
+    if not isinstance(value, Mapping | list | tuple):
+        return
+    within = _entered(value, path, within)
+    for key, entry in value.items() if isinstance(value, Mapping) else enumerate(value):
+        if not isinstance(entry, _PLAIN):
+            _check_nesting(entry, _below(path, key), within)
+
+
+def _entered(value: Any, path: str, within: tuple[int, ...]) -> tuple[int, ...]:
+    """The ids of what a value lies in, and its own, for what lies in it."""
+    if id(value) in within:
+        raise CheckpointError(
+            f"{path} is the {type(value).__name__} that it lies in, and what contains itself cannot be saved: "
+            "break the cycle"
+        )
+    if len(within) > _MAX_DEPTH:
+        raise CheckpointError(
+            f"{path[:60]}... is nested more than {_MAX_DEPTH} levels deep, which cannot be saved: use a flatter "
+            "structure"
+        )
+    return (*within, id(value))
+
+
+def _capture(value: Any, path: str, shared: dict[str, dict[Any, Any]], within: tuple[int, ...]) -> Any:
     if isinstance(value, np.ndarray):
         if value.dtype.hasobject:
             raise CheckpointError(
@@ -78,7 +116,7 @@ def _capture(value: Any, path: str, shared: dict[str, dict[Any, Any]]) -> Any:
         saved[TAG] = handler.adapter
         return saved
     if isinstance(handler, ObjectHandler):
-        return _capture(handler.state(value), f"{path} (state_dict)", shared)
+        return _capture(handler.state(value), f"{path} (state_dict)", shared, _entered(value, path, within))
     needed = None if handler is not None else missing(value)
     if needed is not None:
         raise CheckpointError(
@@ -86,8 +124,9 @@ def _capture(value: Any, path: str, shared: dict[str, dict[Any, Any]]) -> Any:
             f"pip install {needed}"
         )
     if isinstance(value, Stateful):
-        return _capture(value.state_dict(), f"{path} (state_dict)", shared)
+        return _capture(value.state_dict(), f"{path} (state_dict)", shared, _entered(value, path, within))
     if isinstance(value, Mapping):
+        within = _entered(value, path, within)
         if TAG in value:
             raise CheckpointError(
                 f"{path} has the key {TAG!r}, which is kept for values of other frameworks: rename it"
@@ -98,11 +137,12 @@ def _capture(value: Any, path: str, shared: dict[str, dict[Any, Any]]) -> Any:
                     f"{path} has the key {key!r} of type {type(key).__qualname__}, which cannot be saved: use strings, "
                     "numbers, bytes or None as keys"
                 )
-        return {key: _capture(entry, _below(path, key), shared) for key, entry in value.items()}
-    if isinstance(value, tuple):
-        return tuple(_capture(entry, f"{path}/{index}", shared) for index, entry in enumerate(value))
-    if isinstance(value, list):
-        return [_capture(entry, f"{path}/{index}", shared) for index, entry in enumerate(value)]
+        entries = {key: _capture(entry, _below(path, key), shared, within) for key, entry in value.items()}
+        return OrderedDict(entries) if type(value) is OrderedDict else entries
+    if isinstance(value, list | tuple):
+        within = _entered(value, path, within)
+        parts = [_capture(entry, f"{path}/{index}", shared, within) for index, entry in enumerate(value)]
+        return parts if isinstance(value, list) else tuple(parts)
     if isinstance(value, random.SystemRandom):
         raise CheckpointError(
             f"{path} is a random.SystemRandom, whose numbers come from the operating system and cannot be resumed: use "

@@ -1,5 +1,6 @@
 """What training ops may make of variables: what a checkpoint could be restored with at the next start."""
 
+import functools
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any
@@ -47,13 +48,20 @@ def outline(value: Any) -> Any:
     if isinstance(value, Stateful) or isinstance(handler, ObjectHandler):
         return _OBJECT
     if isinstance(value, Mapping):
-        return {key: outline(entry) for key, entry in value.items()}
+        known = {key: outline(entry) for key, entry in value.items()}
+        return _stand_in(dict, type(value))(known) if isinstance(value, MutableMapping) else known
     if isinstance(value, list):
-        return [outline(entry) for entry in value]
+        return _stand_in(list, type(value))([outline(entry) for entry in value])
     if isinstance(value, tuple):
         entries = [outline(entry) for entry in value]
         return value._make(entries) if hasattr(value, "_make") else tuple(entries)
     return _OBJECT
+
+
+@functools.lru_cache(maxsize=1024)
+def _stand_in(base: type[Any], kind: type[Any]) -> type[Any]:
+    """What stands for a kind of dict or list, without a behaviour of its own; it says which kind that is."""
+    return base if kind is base else type(kind.__name__, (base,), {"kind": kind})
 
 
 def refusals(known: Any, value: Any, name: str, updater: str) -> list[str]:
@@ -123,15 +131,27 @@ def _without_counterpart(known: Any, value: Any, path: str) -> Iterator[str]:
     elif isinstance(value, Stateful) or isinstance(handler_of(value), ObjectHandler):
         yield f"{path}: a {kind} that was not there at first, and would come back as what its state_dict gives"
     elif isinstance(value, Mapping):
-        if not isinstance(value, MutableMapping):
-            yield f"{path}: a {kind}, which cannot be filled at a restore: make it a dict"
-        elif not isinstance(known, dict) and type(value) not in (dict, OrderedDict):
-            yield f"{path}: a {kind} that was not there at first, and would come back as a dict"
+        yield from _of_another_kind(known, value, dict, path)
         for key, entry in value.items():
             yield from _without_counterpart(known.get(key) if isinstance(known, dict) else None, entry, f"{path}/{key}")
     elif isinstance(value, list | tuple):
-        if hasattr(value, "_make") and not hasattr(known, "_make"):
-            yield f"{path}: a {kind} that was not there at first, and would come back as a tuple"
+        yield from _of_another_kind(known, value, list if isinstance(value, list) else tuple, path)
         there = known if isinstance(known, list | tuple) and len(known) == len(value) else [None] * len(value)
         for index, (part, entry) in enumerate(zip(there, value, strict=True)):
             yield from _without_counterpart(part, entry, f"{path}/{index}")
+
+
+def _of_another_kind(known: Any, value: Any, base: type[Any], path: str) -> Iterator[str]:
+    """What would come back as a dict, list or tuple, or as another kind of them, than it is."""
+    kind = type(value)
+    # A checkpoint has no other kinds; what is filled, or made after the one that is there, is of the kind of that.
+    back = base
+    if isinstance(known, base) and (base is not tuple or hasattr(known, "_make")):
+        back = type(known) if base is tuple else getattr(type(known), "kind", base)
+    if back is kind or {back, kind} == {dict, OrderedDict}:
+        return
+    if hasattr(value, "_make") if base is tuple else isinstance(value, list | MutableMapping):
+        yield f"{path}: a {kind.__qualname__} that was not there at first, and would come back as a {back.__name__}"
+    else:
+        done = "made" if base is tuple else "filled"
+        yield f"{path}: a {kind.__qualname__}, which cannot be {done} at a restore: make it a {base.__name__}"

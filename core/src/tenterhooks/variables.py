@@ -15,7 +15,7 @@ from tenterhooks.loading import Begun
 from tenterhooks.nodes import Variable
 from tenterhooks.order import in_order
 from tenterhooks.sharing import CONSTANT, Parts
-from tenterhooks.state import capture
+from tenterhooks.state import capture, check_nesting
 from tenterhooks.state_adapters import ValueHandler
 from tenterhooks.updates import misfits, outline
 
@@ -105,11 +105,9 @@ def begin_missing(graph: Graph, state: SessionState) -> None:
         except Exception as error:
             note(error, f"in the initial value of {variable!r}")
             raise
-        try:
-            state.outlines[name] = outline(state[name])
-            state.begun.add(name, state[name])
-        except RecursionError as error:
-            raise CheckpointError(f"variables/{name} contains itself, or is nested too deeply to be saved") from error
+        check_nesting(state[name], f"variables/{name}")
+        state.outlines[name] = outline(state[name])
+        state.begun.add(name, state[name])
 
 
 def unchanging(values: Mapping[str, Any], names: Iterable[str], variables: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import json
 import re
 import struct
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from enum import IntEnum
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -270,7 +270,7 @@ class Stateful:
         (bytearray(), "builtins.bytearray", "save it as one of these"),
         (1j, "builtins.complex", "numpy.complex128"),
         (Point(1, 2), "Point", "save `tuple` of it"),
-        (OrderedDict(a=1), "collections.OrderedDict", "save `dict` of it"),
+        (defaultdict(int, a=1), "collections.defaultdict", "save `dict` of it"),
         (Colour.RED, "Colour", "save `int` of it"),
         (Stateful(), "Stateful", "save its `state_dict()`"),
         (np.ma.masked_array([1], [True]), "MaskedArray", "its `data` and its `mask`"),
@@ -373,6 +373,8 @@ def test_array_of_an_integer_is_not_taken_for_a_length() -> None:
         {"w": {"$int": "no number"}},
         {"w": {"$dict": [[[], 1]]}},
         {"w": {"$bytes": "?"}},
+        {"w": {"$ordered": [["a", 1]]}},
+        {"w": {"$ordered": {"$ordered": {}}}},
         {"w": {"$float": "00"}},
         {"w": {"$scalar": {"dtype": "<U1", "bytes": "/////w=="}}},
     ],
@@ -421,3 +423,10 @@ def test_bytes_are_a_view_where_they_can_be() -> None:
     array = np.zeros(1000, "c8")
     (content,) = _codec.encode({"w": array})[1].values()
     assert np.shares_memory(content, array)
+
+
+def test_an_ordered_dict_comes_back_as_one() -> None:
+    state = {"w": OrderedDict([("b", np.ones(2)), ("a", OrderedDict([(1, "x"), ("$dict", {})]))]), "plain": {"a": 1}}
+    found = through_files(state)
+    assert repr(found) == repr(state)
+    assert type(found["plain"]) is dict

@@ -1,5 +1,6 @@
 """What a kept copy of a state is."""
 
+from collections import OrderedDict
 from typing import Any
 
 import numpy as np
@@ -84,3 +85,12 @@ def test_an_array_that_is_there_twice_is_one_in_the_copy() -> None:
         copied = snapshot.take({"a": array, "b": [array], "c": np.ones(2)})
         assert copied["a"] is copied["b"][0]  # type: ignore[index]
         assert copied["a"] is not copied["c"]
+
+
+def test_an_ordered_dict_is_copied_with_what_is_in_it() -> None:
+    state: dict[str, Any] = {"w": OrderedDict(b=np.ones(2), a=[1])}
+    copied = Snapshot().take(state)
+    state["w"]["b"][:] = 2
+    state["w"]["a"].append(3)
+    assert type(copied["w"]) is OrderedDict
+    assert repr(copied["w"]) == repr(OrderedDict(b=np.ones(2), a=[1]))

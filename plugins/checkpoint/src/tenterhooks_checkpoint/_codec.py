@@ -10,6 +10,7 @@ What JSON has no word for stands in the tree as an object with a tag, a key that
 | `$str` | a string with lone surrogates (UTF-8 that lets them pass, hexadecimal) |
 | `$bytes`, `$tuple` | bytes (base64), a tuple |
 | `$dict` | a dict as pairs: it has keys that are no strings, or that would pass for a tag |
+| `$ordered` | a `collections.OrderedDict`: what else stands for a dict |
 """
 
 import base64
@@ -17,6 +18,7 @@ import binascii
 import json
 import math
 import struct
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
@@ -37,6 +39,8 @@ _EXACT = 2**53
 
 # What safetensors has a type for since its version 0.4; complex64 came with 0.7, so it goes as bytes.
 _NATIVE = frozenset({"|b1", "|i1", "|u1", "<i2", "<u2", "<f2", "<i4", "<u4", "<f4", "<i8", "<u8", "<f8"})
+
+_CONTAINERS = (dict, list, tuple, OrderedDict)
 
 _SCALAR_KEYS = (bool, int, float, str, bytes, type(None))
 
@@ -60,7 +64,7 @@ def encode(state: Mapping[str, object]) -> tuple[Any, dict[str, NDArray[Any]]]:
 
     Args:
         state: Entries by name: NumPy arrays and scalars of every type without Python objects, bool, int, float, str,
-            bytes, None, and lists, tuples and dicts of them.
+            bytes, None, and lists, tuples, dicts and `OrderedDict`s of them.
 
     Returns:
         The tree for JSON, and the arrays for safetensors: contiguous, and named after the place of each. An array that
@@ -136,7 +140,7 @@ class _Encoder:
         encode_atom = _ATOMS.get(kind)
         if encode_atom is not None:
             return encode_atom(value)
-        if kind is list or kind is tuple or kind is dict:
+        if kind in _CONTAINERS:
             return self._encode_container(value, path)
         raise refusal(value, path)
 
@@ -149,6 +153,8 @@ class _Encoder:
             )
         self._open.append(id(value))
         try:
+            if isinstance(value, OrderedDict):
+                return {"$ordered": self._encode_dict(value, path)}
             if isinstance(value, dict):
                 return self._encode_dict(value, path)
             entries = [self.encode(entry, below(path, f"[{index}]")) for index, entry in enumerate(value)]
@@ -218,6 +224,7 @@ class _Decoder:
             "$int": lambda content: int(content, 16),
             "$npbytes": lambda content: np.bytes_(_from_base64(content)),
             "$npstr": lambda content: np.str_(self.decode(content)),
+            "$ordered": self._decode_ordered,
             "$scalar": _decode_scalar,
             "$str": lambda content: bytes.fromhex(content).decode("utf-8", "surrogatepass"),
             "$tuple": lambda content: tuple(self.decode(entry) for entry in content),
@@ -237,6 +244,12 @@ class _Decoder:
 
     def _decode_pairs(self, pairs: Any) -> dict[Any, Any]:
         return {self.decode(key): self.decode(entry) for key, entry in pairs}
+
+    def _decode_ordered(self, content: Any) -> OrderedDict[Any, Any]:
+        entries = self.decode(content)
+        if type(entries) is not dict:
+            raise ValueError(f"a dict is there as a {type(entries).__name__}")
+        return OrderedDict(entries)
 
     def _decode_array(self, *, array: str, dtype: Any = None, shape: Any = None, order: Any = "C") -> object:
         known = json.dumps([array, dtype, shape, order])

@@ -1,5 +1,6 @@
 """A copy of a state, in memory that is kept from one copy to the next."""
 
+from collections import OrderedDict
 from typing import Any, TypeVar
 
 import numpy as np
@@ -35,8 +36,8 @@ class Snapshot:
         kind = type(value)
         if kind is np.ndarray or kind is np.memmap:
             return self._copy_array(value, place)
-        if kind is dict:
-            return {key: self._copy(entry, (*place, key)) for key, entry in value.items()}
+        if kind is dict or kind is OrderedDict:
+            return kind((key, self._copy(entry, (*place, key))) for key, entry in value.items())
         if kind is list or kind is tuple:
             return kind(self._copy(entry, (*place, index)) for index, entry in enumerate(value))
         if isinstance(value, np.ndarray | np.void):
