@@ -16,6 +16,10 @@ class Frozen(Tensor):
     pass
 
 
+# Classes of programs, the attributes of which are parts.
+registered = set()
+
+
 class Module:
     def __init__(self, **tensors):
         self.tensors = tensors
@@ -40,7 +44,7 @@ noise = Noise()
 ADAPTER = """
 import fake_frame
 from tenterhooks import CheckpointError
-from tenterhooks.state_adapters import GeneratorHandler, ObjectHandler, ValueHandler
+from tenterhooks.state_adapters import GeneratorHandler, ObjectHandler, TreeHandler, ValueHandler
 
 
 class Values(ValueHandler):
@@ -73,6 +77,25 @@ class Values(ValueHandler):
     def fetched(self, value, *, copy):
         return fake_frame.Tensor(value.numbers) if copy or value.parent is not None else value
 
+    def immutable(self, value):
+        return isinstance(value, fake_frame.Frozen)
+
+
+class Trees(TreeHandler):
+    def parts(self, value):
+        return {name: part for name, part in vars(value).items() if name != "static"}
+
+    def with_parts(self, value, parts):
+        made = object.__new__(type(value))
+        vars(made).update({**vars(value), **parts})
+        return made
+
+    def load(self, current, parts):
+        return self.with_parts(current, parts)
+
+    def immutable(self, value):
+        return value.static != "mutable"
+
 
 class Modules(ObjectHandler):
     def state(self, current):
@@ -101,9 +124,12 @@ class Noises(GeneratorHandler):
 
 
 class Adapter:
+    TREES = Trees()
     HANDLERS = {fake_frame.Tensor: Values(), fake_frame.Module: Modules(), fake_frame.Noise: Noises()}
 
     def handler(self, cls):
+        if cls in fake_frame.registered:
+            return self.TREES
         return next((handler for base, handler in self.HANDLERS.items() if issubclass(cls, base)), None)
 
     def values(self):

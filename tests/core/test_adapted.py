@@ -5,7 +5,7 @@ import sys
 from collections import OrderedDict
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from tenterhooks import adapted, generators
 from tenterhooks.adapted import TAG, decoded, fetched, handler_of, in_use, is_tagged, missing
 from tenterhooks.loading import Loader
 from tenterhooks.state import capture, mismatches
-from tenterhooks.updates import fits, outline
+from tenterhooks.updates import fits, misfits, outline
 
 from .distributions import Install
 from .fake_framework import install_adapter, install_framework
@@ -112,7 +112,8 @@ class TestWhoHandles:
         assert missing(type("Bunch", (dict,), there)()) is None
         assert missing(type("Own", (Keeper,), there)(1)) is None
 
-    def test_a_session_without_a_saver_may_hold_it(self, install: Install) -> None:
+    def test_a_session_without_a_saver_may_hold_it(self, monkeypatch: pytest.MonkeyPatch, install: Install) -> None:
+        monkeypatch.delitem(sys.modules, "optax", raising=False)  # As above.
         install("tenterhooks-jax", {})
         install_framework(install, "optax")
         graph = th.Graph()
@@ -225,6 +226,159 @@ class TestValues:
             th.MonitoredSession(graph=graph) as session,
         ):
             session.run("train")
+
+
+class Pair:
+    """A class of the program's own, which it registers with the framework."""
+
+    def __init__(self, one: Any, two: Any, static: str = "") -> None:
+        self.one, self.two, self.static = one, two, static
+
+
+@pytest.fixture
+def trees(frame: Any) -> Any:
+    """The framework in use, and a class registered with it."""
+    frame.registered.add(Pair)
+    handler_of(frame.Tensor([]))
+    return frame
+
+
+class TestTrees:
+    def test_a_class_that_was_met_before_the_adapter_was_in_use_is_looked_up_again(self, frame: Any) -> None:
+        frame.registered.add(Pair)
+        assert handler_of(Pair(1, 2)) is None
+        handler_of(frame.Tensor([]))
+        assert handler_of(Pair(1, 2)) is not None
+
+    def test_one_comes_back_as_what_it_is_with_what_is_static_of_the_fresh_one(self, trees: Any) -> None:
+        saved = copy.deepcopy(capture([Pair(trees.Tensor([1]), {"n": 2, "a": np.ones(2)}, "old")], "v"))
+        tensor, array = trees.Tensor([0]), np.zeros(2)
+        current = [Pair(tensor, {"n": 0, "a": array}, "new")]
+        assert problems(current, saved) == []
+        (loaded,) = load(current, saved)
+        assert type(loaded) is Pair
+        assert loaded.static == "new"
+        assert loaded.one is tensor
+        assert tensor.numbers == [1]
+        assert loaded.two["n"] == 2
+        assert loaded.two["a"] is array
+        assert array.tolist() == [1.0, 1.0]
+
+    def test_all_that_does_not_fit_is_named(self, trees: Any) -> None:
+        saved = capture(Pair(trees.Tensor([1]), Pair(1, 2)), "v")
+        del saved["two"]["one"]
+        saved["two"]["three"] = 3
+        assert problems(Pair(trees.Tensor([1, 2]), Pair(1, 2)), saved) == [
+            "v/one: a tensor of 2 here, a tensor of 1 in the checkpoint",
+            "v/two/one: it is here, and not in the checkpoint",
+            "v/two/three: it is in the checkpoint, and not here",
+        ]
+        assert problems(Pair(1, 2), 3) == ["v: a Pair here, a int in the checkpoint"]
+        assert problems(Pair(1, 2), saved["one"]) == ["v: a Pair here, a value of fake_frame in the checkpoint"]
+
+    def test_an_outline_is_one_of_outlines(self, trees: Any) -> None:
+        known = outline(Pair(trees.Tensor([1, 2]), 3))
+        assert type(known) is Pair
+        assert known.one.numbers == [0, 0]
+        assert (
+            list(misfits(known, Pair(trees.Tensor([3, 4]), 5), capture(Pair(trees.Tensor([3, 4]), 5), "v"), "v")) == []
+        )
+
+    def test_one_that_would_come_back_as_something_else_is_refused(self, trees: Any) -> None:
+        def refused(first: Any, value: Any) -> list[str]:
+            return list(misfits(outline(first), value, capture(value, "v"), "v"))
+
+        end = "that was not there at first, and would come back as"
+        assert refused(None, Pair(1, 2)) == [f"v: a Pair {end} a dict of its parts"]
+        assert refused(Pair(1, None), Pair(1, Pair(1, 2))) == [
+            "v/two: None here, a dict now",
+            f"v/two: a Pair {end} a dict of its parts",
+        ]
+        assert refused(Pair(1, 2), {"one": 1, "two": 2}) == [f"v: a dict {end} a Pair"]
+
+    def test_one_that_is_fetched_beside_a_training_op_keeps_what_it_holds(self, trees: Any) -> None:
+        graph = th.Graph()
+        graph.variable("pair", lambda: Pair(trees.Tensor([1]), np.zeros(1)))
+        graph.tensor(lambda pair: Pair(pair.one, pair.two), name="view")
+
+        @graph.train_op
+        def train(pair: Any) -> None:
+            pair.one.numbers[0] = 2
+            pair.two[0] = 2
+
+        with th.MonitoredSession(graph=graph) as session:
+            view, _ = session.run(["view", "train"])
+            assert (view.one.numbers, view.two.tolist()) == ([1], [0.0])
+
+    def test_where_an_update_has_put_another_array_in_one_the_first_stays(self, trees: Any) -> None:
+        saver = MemorySaver()
+        for step in (0, 1):
+            first = np.zeros(1)
+            graph = th.Graph()
+            graph.variable("pair", lambda first=first: Pair(first, 1))
+            graph.train_op(lambda pair: {"pair": Pair(pair.one + 1, 1)}, name="train")
+            with th.MonitoredSession(th.ChiefSessionCreator(graph, saver=saver)) as session:
+                raw = session.raw_session()
+                assert raw is not None
+                assert session.state["pair"].one.tolist() == [step]
+                session.run("train")
+                saver.save(copy.deepcopy(raw.state_dict()), step=step)
+            assert first.tolist() == [0.0]
+
+    def test_an_array_in_one_that_is_updated_in_place_is_filled(self, trees: Any) -> None:
+        saver = MemorySaver()
+        for step in (0, 1):
+            first = np.zeros(1)
+            with th.MonitoredSession(th.ChiefSessionCreator(saver=saver), state={"pair": Pair(first, 1)}) as session:
+                raw = session.raw_session()
+                assert raw is not None
+                assert session.state["pair"].one is first
+                assert first.tolist() == [step]
+                for _ in session.steps(range(1)):
+                    first += 1
+                saver.save(copy.deepcopy(raw.state_dict()), step=step)
+
+
+class Moments(NamedTuple):
+    m: Any
+    v: Any
+
+
+class TestImmutable:
+    def test_dicts_and_lists_of_it_have_the_keys_and_lengths_of_the_fresh_ones(self, frame: Any) -> None:
+        one = frame.Frozen([1])
+        assert problems({"a": one}, capture({"a": frame.Frozen([1, 2]), "b": one}, "v")) == [
+            "v: the keys ['a'] here, ['a', 'b'] in the checkpoint",
+            "v/a: a tensor of 1 here, a tensor of 2 in the checkpoint",
+        ]
+        assert problems([one], capture([one, one], "v")) == ["v: 1 entries here, 2 in the checkpoint"]
+        assert problems({}, capture({"a": one}, "v")) == []
+
+    def test_an_entry_that_was_never_assigned_is_warned_of(self, trees: Any, caplog: pytest.LogCaptureFixture) -> None:
+        frozen = trees.Frozen([1])
+        state = {
+            "frozen": frozen,
+            "tensor": trees.Tensor([1]),
+            "pair": Pair(frozen, (1, frozen)),
+            "mutable": Pair(frozen, 1, "mutable"),
+            "with a list": Pair(frozen, [frozen]),
+            "assigned": frozen,
+        }
+        saver = MemorySaver()
+        with th.MonitoredSession(th.ChiefSessionCreator(saver=saver), state=state) as session:
+            raw = session.raw_session()
+            assert raw is not None
+            session.state["assigned"] = trees.Frozen([2])
+            for step in range(2):
+                saver.save(raw.state_dict(), step=step)
+        (warning,) = [record.getMessage() for record in caplog.records if "never assigned" in record.getMessage()]
+        assert warning.startswith("state entry 'frozen' and state entry 'pair' cannot change in place")
+
+    def test_named_tuples_fit_by_what_they_hold(self, frame: Any) -> None:
+        known = outline(Moments(frame.Frozen([1]), {"w": frame.Frozen([1])}))
+        assert fits(known, Moments(frame.Frozen([2]), {"w": frame.Frozen([3])}))
+        assert not fits(known, Moments(frame.Frozen([2]), {"w": frame.Frozen([3, 4])}))
+        assert not fits(known, (frame.Frozen([2]), {"w": frame.Frozen([3])}))
 
 
 class TestDecoded:

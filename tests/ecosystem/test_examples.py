@@ -5,6 +5,7 @@ line of `EXAMPLES`. The graph's example has tests of its own, in test_digits.py.
 """
 
 import importlib.util
+import os
 import random
 import re
 import signal
@@ -50,6 +51,7 @@ EXAMPLES = [
     Example("bandit", 350, ("--steps", "350")),
     Example("gan", 200, ("--steps", "200"), needs="torch"),
     Example("mlp", 69, ("--epochs", "3"), needs="torch"),
+    Example("jax_regression", 350, ("--steps", "350"), needs="jax"),
     Example("sgd_classifier", 120, ("--epochs", "3"), needs="sklearn"),
     Example("simulation", 350, ("--steps", "350")),
 ]
@@ -65,8 +67,16 @@ each_example = pytest.mark.parametrize("example", [marked(example) for example i
 
 
 def run(folder: Path, *arguments: str | Path) -> "subprocess.CompletedProcess[str]":
+    # Kernels sum in another order with another number of threads, of which there may be fewer on a busy machine.
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     return subprocess.run(
-        [sys.executable, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, *map(str, arguments)],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
 
 

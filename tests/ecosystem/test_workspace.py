@@ -107,7 +107,7 @@ def test_a_plugins_names_follow_from_its_folder(plugin: str) -> None:
     assert table["name"] == f"tenterhooks-{plugin}"
     # A plugin brings a hook, or an adapter for the types of a framework.
     main = table["entry-points"].get("tenterhooks.hooks") or table["entry-points"]["tenterhooks.state"]
-    assert list(main) == [plugin]
+    assert plugin in main  # One for types of several modules is an entry point for each.
     objects = [reference for group in table["entry-points"].values() for reference in group.values()]
     assert {re.split("[.:]", reference)[0] for reference in objects} == {package(plugin)}
 

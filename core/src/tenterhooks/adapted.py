@@ -154,9 +154,16 @@ def _modules(cls: type) -> list[str]:
     return [module for module in dict.fromkeys(modules) if module not in _WITHOUT]
 
 
+def _registries(cls: type) -> list[str]:
+    """The frameworks in use, with which a class of the program's own may be registered."""
+    if cls.__module__ != "__main__" and str(cls.__module__).partition(".")[0] in _WITHOUT:
+        return []
+    return [*_made, *(module for module in _BROUGHT_BY if sys.modules.get(module) is not None)]
+
+
 @functools.lru_cache(maxsize=1024)
 def _handler_of_type(cls: type) -> Handler | None:
-    for module in _modules(cls):
+    for module in dict.fromkeys((*_modules(cls), *_registries(cls))):
         adapter = _adapter(module)
         handler = None if adapter is None else adapter.handler(cls)
         if handler is not None:
@@ -170,4 +177,5 @@ def _adapter(module: str) -> StateAdapter | None:
         return None
     adapter: StateAdapter = find(module, STATE_GROUP).load()()
     _made[module] = adapter
+    _handler_of_type.cache_clear()  # It may know classes that were met before.
     return adapter

@@ -11,7 +11,7 @@ import numpy as np
 from tenterhooks.adapted import handler_of
 from tenterhooks.generators import is_generator, set_state
 from tenterhooks.state import Stateful
-from tenterhooks.state_adapters import ObjectHandler, ValueHandler
+from tenterhooks.state_adapters import ObjectHandler, TreeHandler, ValueHandler
 
 __all__ = ["Begun", "Loader"]
 
@@ -80,6 +80,9 @@ class Loader:
         if isinstance(handler, ObjectHandler):
             handler.load(current, saved)
             return current
+        if isinstance(handler, TreeHandler):
+            here = handler.parts(current)
+            return handler.load(current, {n: self.load(here[n], part, (*keys, n)) for n, part in saved.items()})
         if is_generator(current):
             set_state(current, saved)
             return current
@@ -132,8 +135,10 @@ def _arrays_in(value: Any, keys: Keys) -> Iterator[tuple[Keys, Any]]:
     if isinstance(value, np.ndarray):
         yield keys, value
     elif isinstance(handler := handler_of(value), ValueHandler):
-        if handler.form(value) is not None:
+        if not handler.immutable(value) and handler.form(value) is not None:
             yield keys, value
+    elif isinstance(handler, TreeHandler):
+        yield from _arrays_in(handler.parts(value), keys)
     elif isinstance(value, Mapping):
         for key, entry in value.items():
             yield from _arrays_in(entry, (*keys, key))

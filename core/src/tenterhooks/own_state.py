@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from tenterhooks.adapted import handler_of
 from tenterhooks.errors import UnknownNameError, nearest
 from tenterhooks.sharing import CONSTANT
+from tenterhooks.state_adapters import TreeHandler, ValueHandler
 from tenterhooks.updates import fits, refusals
 from tenterhooks.variables import SessionState
 
@@ -105,4 +107,9 @@ class OwnState(MutableMapping[str, Any]):
 def _immutable(value: Any) -> bool:
     if isinstance(value, np.ndarray):
         return not value.flags.writeable
+    handler = handler_of(value)
+    if isinstance(handler, ValueHandler):
+        return handler.immutable(value)
+    if isinstance(handler, TreeHandler):
+        return handler.immutable(value) and all(map(_immutable, handler.parts(value).values()))
     return isinstance(value, CONSTANT) or (isinstance(value, tuple) and all(map(_immutable, value)))

@@ -17,7 +17,7 @@ import numpy as np
 from tenterhooks.adapted import TAG, handler_of, is_tagged, missing
 from tenterhooks.errors import CheckpointError
 from tenterhooks.generators import get_state, is_generator, kind, misfit
-from tenterhooks.state_adapters import ObjectHandler, ValueHandler
+from tenterhooks.state_adapters import ObjectHandler, TreeHandler, ValueHandler
 
 __all__ = ["Stateful", "capture", "check_nesting", "mismatches"]
 
@@ -117,6 +117,8 @@ def _capture(value: Any, path: str, shared: dict[str, dict[Any, Any]], within: t
         return saved
     if isinstance(handler, ObjectHandler):
         return _capture(handler.state(value), f"{path} (state_dict)", shared, _entered(value, path, within))
+    if isinstance(handler, TreeHandler):
+        return _capture(handler.parts(value), path, shared, _entered(value, path, within))
     needed = None if handler is not None else missing(value)
     if needed is not None:
         raise CheckpointError(
@@ -187,14 +189,16 @@ def mismatches(current: Any, saved: Any, path: str, there: str = "in the checkpo
             yield f"{path}: {here} here, {found} {there}"
     elif isinstance(handler, ObjectHandler):
         yield from handler.mismatches(current, saved, path, there)
+    elif isinstance(handler, TreeHandler):
+        yield from _misfits_of_parts(current, handler.parts(current), saved, path, there)
     elif isinstance(current, Stateful):
         return
     elif isinstance(current, Mapping):
         if not isinstance(saved, dict) or is_tagged(saved):
             yield f"{path}: a dict here, {_kind(saved)} {there}"
-        elif current.keys() != saved.keys() and _holds_objects(current):
-            yield f"{path}: the keys {sorted(map(str, current))} here, {sorted(map(str, saved))} {there}"
         else:
+            if current.keys() != saved.keys() and _holds_objects(current):
+                yield f"{path}: the keys {sorted(map(str, current))} here, {sorted(map(str, saved))} {there}"
             for key, entry in current.items():
                 if key in saved:
                     yield from mismatches(entry, saved[key], _below(path, key), there)
@@ -214,13 +218,33 @@ def mismatches(current: Any, saved: Any, path: str, there: str = "in the checkpo
         yield f"{path}: {_kind(current)} here, {_kind(saved)} {there}"
 
 
+def _misfits_of_parts(current: Any, parts: Mapping[str, Any], saved: Any, path: str, there: str) -> Iterator[str]:
+    if not isinstance(saved, dict) or is_tagged(saved):
+        yield f"{path}: a {type(current).__name__} here, {_kind(saved)} {there}"
+        return
+    for name, part in parts.items():
+        if name in saved:
+            # None is a part of its own, and not one that takes anything.
+            if part is None and saved[name] is not None:
+                yield f"{_below(path, name)}: None here, {_kind(saved[name])} {there}"
+            yield from mismatches(part, saved[name], _below(path, name), there)
+        else:
+            yield f"{_below(path, name)}: it is here, and not {there}"
+    for name in saved:
+        if name not in parts:
+            yield f"{_below(path, name)}: it is {there}, and not here"
+
+
 def _holds_objects(value: Any) -> bool:
-    """Whether something in it has to be loaded in place, so that it cannot be replaced as a whole."""
+    """Whether something in it has to be loaded in place, or cannot change: then its structure cannot either."""
     if isinstance(value, Mapping):
         return any(_holds_objects(entry) for entry in value.values())
     if isinstance(value, list | tuple):
         return any(_holds_objects(entry) for entry in value)
-    return not isinstance(value, (np.ndarray, complex, *_PLAIN)) and not isinstance(handler_of(value), ValueHandler)
+    if isinstance(value, (np.ndarray, complex, *_PLAIN)):
+        return False
+    handler = handler_of(value)
+    return handler.immutable(value) if isinstance(handler, ValueHandler) else True
 
 
 def _family(value: Any) -> type:

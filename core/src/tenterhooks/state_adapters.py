@@ -2,15 +2,16 @@
 
 An adapter is an entry point of the group `tenterhooks.state`, named after the top-level module of the types that it is
 for. It is made, without arguments, when a value is met whose class or a base of it comes from that module, and gives a
-handler for each type that it knows. There are three kinds of handlers. Whatever else is of that module is saved as if
-there were no adapter.
+handler for each type that it knows. There are four kinds of handlers. Whatever else is of that module is saved as if
+there were no adapter. Once it is in use, it is asked for classes of the program's own, too, which may be registered
+with the framework.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
-__all__ = ["GeneratorHandler", "Handler", "ObjectHandler", "StateAdapter", "ValueHandler"]
+__all__ = ["GeneratorHandler", "Handler", "ObjectHandler", "StateAdapter", "TreeHandler", "ValueHandler"]
 
 
 class ValueHandler(ABC):
@@ -82,6 +83,44 @@ class ValueHandler(ABC):
             copy: Whether a training op may change its memory thereafter.
         """
 
+    def immutable(self, value: Any) -> bool:
+        """Whether a value cannot change in place, so that a loop assigns new ones.
+
+        Of dicts and lists in which such values lie, the keys and the lengths have to be those of the fresh ones.
+        """
+        return False
+
+    def alike(self, known: Any, value: Any) -> bool:
+        """Whether two values are sure to be of one form; what is quicker than `form` may stand for it."""
+        return self.form(known) in (None, self.form(value))
+
+
+class TreeHandler(ABC):
+    """Saves values of a class that a framework takes apart and puts together again, by their parts.
+
+    A part is anything that can be saved; of what is fixed, as configuration is, there are none.
+    """
+
+    @abstractmethod
+    def parts(self, value: Any) -> dict[str, Any]:
+        """The parts by name."""
+
+    @abstractmethod
+    def with_parts(self, value: Any, parts: Mapping[str, Any]) -> Any:
+        """A value like another one, of other parts. These may be outlines."""
+
+    @abstractmethod
+    def load(self, current: Any, parts: Mapping[str, Any]) -> Any:
+        """What stands for a value from now on: itself with other parts, where it can change, or another one."""
+
+    @abstractmethod
+    def immutable(self, value: Any) -> bool:
+        """Whether it cannot change in place, its parts apart."""
+
+    def alike(self, known: Any, value: Any) -> bool:
+        """Whether two values of one class are sure to fit each other; False where that is not quick to tell."""
+        return False
+
 
 class ObjectHandler(ABC):
     """Saves objects by a state that they take back."""
@@ -123,7 +162,7 @@ class GeneratorHandler(ABC):
         """A generator of its own that gives the same numbers."""
 
 
-Handler = ValueHandler | ObjectHandler | GeneratorHandler
+Handler = ValueHandler | ObjectHandler | GeneratorHandler | TreeHandler
 
 
 class StateAdapter(Protocol):

@@ -11,7 +11,7 @@ from tenterhooks.adapted import handler_of
 from tenterhooks.errors import CheckpointError
 from tenterhooks.generators import is_generator
 from tenterhooks.state import Stateful, capture, mismatches
-from tenterhooks.state_adapters import ObjectHandler, ValueHandler
+from tenterhooks.state_adapters import ObjectHandler, TreeHandler, ValueHandler
 
 __all__ = ["fits", "misfits", "outline", "refusals"]
 
@@ -45,6 +45,8 @@ def outline(value: Any) -> Any:
             return kind()
     if isinstance(handler := handler_of(value), ValueHandler):
         return handler.outline(value)
+    if isinstance(handler, TreeHandler):
+        return handler.with_parts(value, {name: outline(part) for name, part in handler.parts(value).items()})
     if isinstance(value, Stateful) or isinstance(handler, ObjectHandler):
         return _OBJECT
     if isinstance(value, Mapping):
@@ -92,7 +94,7 @@ def fits(known: Any, value: Any) -> bool:
         return (isinstance(known, _NUMBERS) and isinstance(value, _NUMBERS)) or _alike(known, value)
     if kind is dict:
         return known.keys() == value.keys() and all(map(fits, known.values(), map(value.get, known)))
-    if kind is list or kind is tuple:
+    if kind is list or kind is tuple or hasattr(kind, "_make"):
         return len(known) == len(value) and all(map(fits, known, value))
     return isinstance(known, _NUMBERS) or kind in _TEXTS or _alike(known, value)
 
@@ -100,11 +102,9 @@ def fits(known: Any, value: Any) -> bool:
 def _alike(known: Any, value: Any) -> bool:
     """Whether two values of another framework are of one form."""
     handler = handler_of(known)
-    return (
-        isinstance(handler, ValueHandler)
-        and handler_of(value) is handler
-        and handler.form(known) in (None, handler.form(value))
-    )
+    if isinstance(handler, ValueHandler):
+        return handler_of(value) is handler and handler.alike(known, value)
+    return isinstance(handler, TreeHandler) and type(known) is type(value) and handler.alike(known, value)
 
 
 def misfits(known: Any, value: Any, saved: Any, name: str) -> Iterator[str]:
@@ -125,10 +125,22 @@ def _without_counterpart(known: Any, value: Any, path: str) -> Iterator[str]:
     if known is _OBJECT or isinstance(value, np.ndarray | np.generic):
         return
     kind = type(value).__qualname__
-    if is_generator(value):
+    handler = handler_of(value)
+    if isinstance(handler, ValueHandler):
+        return
+    if isinstance(handler, TreeHandler):
+        if type(known) is not type(value):
+            yield f"{path}: a {kind} that was not there at first, and would come back as {_instead(known)}"
+        else:
+            there_first = handler.parts(known)
+            for name, part in handler.parts(value).items():
+                yield from _without_counterpart(there_first.get(name), part, f"{path}/{name}")
+    elif isinstance(handler_of(known), TreeHandler):
+        yield f"{path}: a {kind} that was not there at first, and would come back as {_instead(known)}"
+    elif is_generator(value):
         if not is_generator(known):
             yield f"{path}: a random generator that was not there at first, and would come back as a dict"
-    elif isinstance(value, Stateful) or isinstance(handler_of(value), ObjectHandler):
+    elif isinstance(value, Stateful) or isinstance(handler, ObjectHandler):
         yield f"{path}: a {kind} that was not there at first, and would come back as what its state_dict gives"
     elif isinstance(value, Mapping):
         yield from _of_another_kind(known, value, dict, path)
@@ -155,3 +167,8 @@ def _of_another_kind(known: Any, value: Any, base: type[Any], path: str) -> Iter
     else:
         done = "made" if base is tuple else "filled"
         yield f"{path}: a {kind.__qualname__}, which cannot be {done} at a restore: make it a {base.__name__}"
+
+
+def _instead(known: Any) -> str:
+    """What comes back where the outline of what was there first is this."""
+    return f"a {type(known).__qualname__}" if isinstance(handler_of(known), TreeHandler) else "a dict of its parts"

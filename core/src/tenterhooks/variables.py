@@ -16,7 +16,7 @@ from tenterhooks.nodes import Variable
 from tenterhooks.order import in_order
 from tenterhooks.sharing import CONSTANT, Parts
 from tenterhooks.state import capture, check_nesting
-from tenterhooks.state_adapters import ValueHandler
+from tenterhooks.state_adapters import TreeHandler, ValueHandler
 from tenterhooks.updates import misfits, outline
 
 __all__ = ["SessionState", "begin_missing", "initial_state", "unchanging"]
@@ -137,6 +137,8 @@ def _unchanging(value: Any, parts: Parts) -> Any:
         return value._make(_unchanging(entry, parts) for entry in value)
     if isinstance(handler := handler_of(value), ValueHandler):
         return handler.fetched(value, copy=True)
+    if isinstance(handler, TreeHandler):
+        return handler.with_parts(value, {name: _unchanging(e, parts) for name, e in handler.parts(value).items()})
     if value in parts:
         return _copied(value)
     if isinstance(value, list):

@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from tenterhooks.adapted import handler_of
+from tenterhooks.state_adapters import ObjectHandler, TreeHandler
+
 __all__ = ["has_nan", "places"]
 
 # Tuples, since a union is made anew in each call.
@@ -56,6 +59,10 @@ def places(value: Any, path: str) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for index, entry in enumerate(value):
             yield from places(entry, f"{path}/[{index}]")
+    elif isinstance(handler := handler_of(value), TreeHandler):
+        yield from places(handler.parts(value), path)
+    elif isinstance(handler, ObjectHandler):
+        yield from places(handler.state(value), path)
     elif callable(getattr(value, "state_dict", None)):
         yield from places(value.state_dict(), path)
     elif has_nan(value):
