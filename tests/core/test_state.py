@@ -6,8 +6,6 @@ import enum
 import random
 from collections import OrderedDict, defaultdict
 from collections.abc import Mapping
-from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -595,18 +593,3 @@ class Phase(enum.IntEnum):
 def test_a_member_of_an_enum_is_refused_since_it_would_come_back_as_its_value() -> None:
     with pytest.raises(CheckpointError, match=r"phases/0 is <Phase.WARM_UP: 1>, which would come back as its value"):
         capture([Phase.WARM_UP], "phases")
-
-
-def test_a_mapping_of_another_kind_comes_back_in_place_or_is_refused(tmp_path: Path) -> None:
-    def train(state: dict[str, Any], steps: int) -> None:
-        with th.MonitoredTrainingSession(state=state, checkpoint_dir=tmp_path) as session:
-            for _ in session.steps(range(steps)):
-                state["counts"]["n"] = state["counts"].get("n", 0) + 1
-
-    train({"counts": collections.UserDict()}, 2)
-    counts: Any = collections.UserDict()
-    train({"counts": counts}, 2)
-    assert isinstance(counts, collections.UserDict)
-    assert counts["n"] == 2
-    with pytest.raises(CheckpointError, match="variables/fixed: a mappingproxy, which cannot be filled at a restore"):
-        th.MonitoredTrainingSession(state={"fixed": MappingProxyType({"a": 1})}, checkpoint_dir=tmp_path / "other")

@@ -1,9 +1,11 @@
 """Faults of resuming that users met elsewhere, each shown to be absent in whole sessions and their files."""
 
+import collections
 import copy
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -229,3 +231,20 @@ def test_resumed_at_its_last_step_again_and_again_a_run_trains_and_saves_nothing
     for last_step in (5, 5, 4, 3):
         assert stops_at(tmp_path, StopAtStepHook(last_step=last_step)) == 5
     assert Saver(tmp_path).list() == before
+
+
+def test_a_mapping_of_another_kind_comes_back_in_place_or_is_refused(tmp_path: Path) -> None:
+    def train(state: dict[str, Any], steps: int) -> None:
+        with th.MonitoredTrainingSession(state=state, checkpoint_dir=tmp_path) as session:
+            for _ in session.steps(range(steps)):
+                state["counts"]["n"] = state["counts"].get("n", 0) + 1
+
+    train({"counts": collections.UserDict()}, 2)
+    counts: Any = collections.UserDict()
+    train({"counts": counts}, 2)
+    assert isinstance(counts, collections.UserDict)
+    assert counts["n"] == 2
+    with pytest.raises(
+        th.CheckpointError, match="variables/fixed: a mappingproxy, which cannot be filled at a restore"
+    ):
+        th.MonitoredTrainingSession(state={"fixed": MappingProxyType({"a": 1})}, checkpoint_dir=tmp_path / "other")
