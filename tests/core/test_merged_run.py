@@ -327,6 +327,29 @@ class TestAgain:
                 session.run([])
         assert seen == [expected[repr(wish)] for wishes in runs for wish in wishes]
 
+    def test_what_the_caller_wants_of_one_run_is_not_of_the_next(self) -> None:
+        seen: list[Any] = []
+        graph = th.Graph()
+        graph.placeholder("z", default=0)
+        graph.tensor(lambda z: z, name="x")
+        hook = Recorder(
+            "a",
+            before_run=lambda context: th.SessionRunArgs("x"),
+            after_run=lambda context, values: seen.append((values.results, dict(values.options))),
+        )
+        metadata = th.RunMetadata()
+        with th.MonitoredSession(graph=graph, hooks=[hook]) as session:
+            caller = [
+                session.run("x"),
+                session.run("x", {"z": 5}),
+                session.run("x"),
+                session.run("x", options={"trace": True}, run_metadata=metadata),
+                session.run("x", run_metadata=metadata),
+                session.run("x"),
+            ]
+        assert caller == [0, 5, 0, 0, 0, 0]
+        assert seen == [(0, {}), (5, {}), (0, {}), (0, {"trace": True}), (0, {}), (0, {})]
+
     def test_a_wish_that_was_changed_in_place_holds_as_it_is_now(self) -> None:
         names, feeds = ["x"], {"z": 1}
         args, seen = th.SessionRunArgs(names, feeds), []

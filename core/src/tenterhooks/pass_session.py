@@ -4,12 +4,9 @@ import contextlib
 import dataclasses
 import logging
 from collections.abc import Generator, Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tenterhooks.creators import SessionCreator
 from tenterhooks.errors import OutOfRangeError
-from tenterhooks.graph import Graph
 from tenterhooks.hooks import SessionRunContext
 from tenterhooks.leaving import Left, left_by_exception
 from tenterhooks.lifecycle import HookedSession
@@ -32,21 +29,11 @@ _BODY = "the body of a pass"
 class PassSession(HookedSession):
     """What `Steps`, `Step` and `epochs` go by: a session that has passes."""
 
-    def __init__(
-        self,
-        creator: SessionCreator | None,
-        hooks: Iterable[object],
-        graph: Graph | None,
-        stop_grace_period_secs: float,
-        summary_dir: str | Path | None = None,
-        state: Mapping[str, Any] | None = None,
-    ) -> None:
-        self._pass: Pass | None = None
-        # Whether that pass was left by `break` or `return`.
-        self._left = False
-        # The error by which a hook said that the input ran out.
-        self._ran_out: BaseException | None = None
-        super().__init__(creator, hooks, graph, stop_grace_period_secs, summary_dir, state)
+    _pass: Pass | None = None
+    # Whether that pass was left by `break` or `return`.
+    _left = False
+    # The error by which a hook said that the input ran out.
+    _ran_out: BaseException | None = None
 
     @property
     def loop(self) -> "LoopPosition":

@@ -124,6 +124,8 @@ class HookRegistry:
                     return last
                 this = call(context)
                 asked.append(this)
+        # In one that the caller has begun there is more than what hooks ask for.
+        of_hooks_alone = run is None
         run = run or MergedRun(context.session)
         for adapter, args in zip(calls.adapters, asked, strict=False):
             if args is not None:
@@ -134,7 +136,7 @@ class HookRegistry:
             if this is not None:
                 run.add(calls.adapters[len(asked) - 1], this)
         run.first, run.wishes = place, [None if args is None else args.fetches for args in asked[place:]]
-        if run.can_be_made_again:
+        if of_hooks_alone and run.can_be_made_again:
             self._last = run
         return run
 
