@@ -172,7 +172,7 @@ class Session:
 
         Raises:
             UnknownNameError: The graph has no such node.
-            ValueError: It is no placeholder, or the value is one to be called.
+            ValueError: The session has it itself, as a variable, or the value is one to be called.
         """
         for name, value in (named if values is None else {**values, **named}).items():
             self.check_published(name)

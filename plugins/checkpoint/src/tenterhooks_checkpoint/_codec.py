@@ -13,10 +13,7 @@ What JSON has no word for stands in the tree as an object with a tag, a key that
 | `$ordered` | a `collections.OrderedDict`: what else stands for a dict |
 """
 
-import base64
-import binascii
 import json
-import math
 import struct
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -26,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tenterhooks import CheckpointError
+from tenterhooks_checkpoint._atoms import ATOMS, decode_scalar, encode_scalar, encode_str, from_base64
 from tenterhooks_checkpoint._dtypes import encode_dtype, from_bytes
 from tenterhooks_checkpoint._refusals import below, name_of, place, refusal
 
@@ -33,9 +31,6 @@ __all__ = ["MAX_DEPTH", "decode", "decode_with", "encode"]
 
 MAX_DEPTH = 100
 """How deep a state may be nested: far enough from where Python's own recursion, and that of its JSON parser, ends."""
-
-# Beyond this, readers of JSON in other languages round an integer.
-_EXACT = 2**53
 
 # What safetensors has a type for since its version 0.4; complex64 came with 0.7, so it goes as bytes.
 _NATIVE = frozenset({"|b1", "|i1", "|u1", "<i2", "<u2", "<f2", "<i4", "<u4", "<f4", "<i8", "<u8", "<f8"})
@@ -134,10 +129,10 @@ class _Encoder:
         if value is None or kind is bool:
             return value
         if isinstance(value, np.generic):
-            return _encode_scalar(value, path)
+            return encode_scalar(value, path)
         if kind is np.ndarray or kind is np.memmap:
             return self._encode_array(cast("NDArray[Any]", value), path)
-        encode_atom = _ATOMS.get(kind)
+        encode_atom = ATOMS.get(kind)
         if encode_atom is not None:
             return encode_atom(value)
         if kind in _CONTAINERS:
@@ -163,7 +158,7 @@ class _Encoder:
             self._open.pop()
 
     def _encode_dict(self, value: dict[Any, Any], path: str) -> Any:
-        if all(type(key) is str and not key.startswith("$") and _encode_str(key) is key for key in value):
+        if all(type(key) is str and not key.startswith("$") and encode_str(key) is key for key in value):
             return {key: self.encode(entry, below(path, key)) for key, entry in value.items()}
         pairs = []
         for key, entry in value.items():
@@ -218,14 +213,14 @@ class _Decoder:
         self._array = array
         self._arrays: dict[str, Any] = {}
         self._tags: dict[str, Callable[[Any], object]] = {
-            "$bytes": _from_base64,
+            "$bytes": from_base64,
             "$dict": self._decode_pairs,
             "$float": lambda content: struct.unpack(">d", bytes.fromhex(content))[0],
             "$int": lambda content: int(content, 16),
-            "$npbytes": lambda content: np.bytes_(_from_base64(content)),
+            "$npbytes": lambda content: np.bytes_(from_base64(content)),
             "$npstr": lambda content: np.str_(self.decode(content)),
             "$ordered": self._decode_ordered,
-            "$scalar": _decode_scalar,
+            "$scalar": decode_scalar,
             "$str": lambda content: bytes.fromhex(content).decode("utf-8", "surrogatepass"),
             "$tuple": lambda content: tuple(self.decode(entry) for entry in content),
         }
@@ -259,61 +254,3 @@ class _Decoder:
                 raise ValueError(f"{order!r} is no order of an array")
             self._arrays[known] = found.T if order == "F" else found
         return self._arrays[known]
-
-
-def _encode_str(value: str) -> Any:
-    # Not the JSON escapes: two surrogates that happen to stand side by side would come back as one character.
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return {"$str": value.encode("utf-8", "surrogatepass").hex()}
-    return value
-
-
-def _encode_int(value: int) -> Any:
-    # Hexadecimal, since Python limits the decimal digits that it converts.
-    return value if -_EXACT <= value <= _EXACT else {"$int": format(value, "x")}
-
-
-def _encode_float(value: float) -> Any:
-    # JSON has no infinity and no NaN, and there are many NaN: the bits say which.
-    return value if math.isfinite(value) else {"$float": struct.pack(">d", value).hex()}
-
-
-def _encode_bytes(value: bytes) -> Any:
-    return {"$bytes": _to_base64(value)}
-
-
-_ATOMS: dict[type, Callable[[Any], Any]] = {
-    bytes: _encode_bytes,
-    float: _encode_float,
-    int: _encode_int,
-    str: _encode_str,
-}
-
-
-def _encode_scalar(value: np.generic, path: str) -> Any:
-    # An element of an array drops the zeros at its end; these two scalars do not.
-    if type(value) is np.str_:
-        return {"$npstr": _encode_str(str(value))}
-    if type(value) is np.bytes_:
-        return {"$npbytes": _to_base64(bytes(value))}
-    try:
-        dtype = encode_dtype(value.dtype)
-    except ValueError as error:
-        raise refusal(value, path, why=f", since {error}") from error
-    if type(value) is not value.dtype.type:
-        raise refusal(value, path)
-    return {"$scalar": {"dtype": dtype, "bytes": _to_base64(value.tobytes())}}
-
-
-def _decode_scalar(content: Any) -> object:
-    return from_bytes(bytearray(_from_base64(content["bytes"])), content["dtype"], [])[()]
-
-
-def _to_base64(value: bytes) -> str:
-    return base64.b64encode(value).decode("ascii")
-
-
-def _from_base64(text: str) -> bytes:
-    return binascii.a2b_base64(text, strict_mode=True)
