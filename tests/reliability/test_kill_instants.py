@@ -73,9 +73,10 @@ def test_killed_at_any_instant_it_ends_as_if_it_had_not_been(forks: Forks, tmp_p
     base = tmp_path / "trial"
     faults: list[str] = []
     begun, killed, tries, longest = set(), 0, 0, whole.seconds
-    while killed < KILLS // 2:
+    # On a slow machine the first ones may all be killed near the same steps.
+    while killed < KILLS // 2 or len(begun) <= min(3, KILLS // 10):
         tries += 1
-        assert tries < 10 * KILLS, "hardly any was killed before it ended"
+        assert tries < 10 * KILLS, f"hardly any was killed before it ended, or all near the same steps: {begun}"
         instants: list[float | None] = [chooser.uniform(0.0, longest) for _ in range(KILLED_LIVES)]
         batches: list[str] = []
         found: list[str] = []
@@ -96,4 +97,3 @@ def test_killed_at_any_instant_it_ends_as_if_it_had_not_been(forks: Forks, tmp_p
         for path in tmp_path.glob("trial*"):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
     assert faults == []
-    assert len(begun) > min(3, KILLS // 10), f"all were killed near the same steps: {begun}"
