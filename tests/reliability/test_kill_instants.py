@@ -72,7 +72,8 @@ def test_killed_at_any_instant_it_ends_as_if_it_had_not_been(forks: Forks, tmp_p
     chooser = random.Random(keep)
     base = tmp_path / "trial"
     faults: list[str] = []
-    begun, killed, tries, longest = set(), 0, 0, whole.seconds
+    begun: set[int] = set()
+    killed, tries, longest = 0, 0, whole.seconds
     # On a slow machine the first ones may all be killed near the same steps.
     while killed < KILLS // 2 or len(begun) <= min(3, KILLS // 10):
         tries += 1
