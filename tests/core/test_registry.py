@@ -295,6 +295,7 @@ class Script:
     stops: str | None
     fails: tuple[str, int] | None
     arguments: int
+    period: tuple[str, int] | None
 
 
 SCRIPTS = st.builds(
@@ -306,10 +307,11 @@ SCRIPTS = st.builds(
     stops=st.sampled_from([None, None, None, "before_run", "after_run"]),
     fails=st.none() | st.none() | st.tuples(st.sampled_from(["before_run", "after_run"]), st.integers(0, 2)),
     arguments=st.integers(0, 2),
+    period=st.none() | st.tuples(st.sampled_from(["steps", "runs"]), st.integers(0, 3)),
 )
 
 
-def scripted(name: str, script: Script, log: list[Any]) -> object:
+def scripted(name: str, script: Script, log: list[Any], completed: list[Any]) -> object:
     counts = {"before_run": 0, "after_run": 0}
 
     def act(stage: str, context: th.SessionRunContext | None, results: Any = None) -> th.SessionRunArgs | None:
@@ -320,6 +322,8 @@ def scripted(name: str, script: Script, log: list[Any]) -> object:
             context.request_stop(f"{name} has enough")
         if script.fails == (stage, count):
             raise ValueError(f"{name} failed in {stage}")
+        if stage == "after_run" and script.period is not None:
+            hook.timer.update_last_triggered_step(len(completed) + (script.period[0] == "steps"))
         if stage == "after_run" or (script.asks is None and script.feeds is None):
             return None
         return th.SessionRunArgs(script.asks, {script.feeds: len(name)} if script.feeds else None, {"order": True})
@@ -340,19 +344,24 @@ def scripted(name: str, script: Script, log: list[Any]) -> object:
     first, second = ({kind: True} if kind else {} for kind in script.marks)
     hook: Any = Scripted()
     hook.name = name
+    if script.period is not None:
+        hook.timer_counts, every_steps = script.period
+        hook.timer = th.SecondOrStepTimer(every_steps=every_steps)
     hook.before_run = mark(**first)(before[script.arguments])
     hook.after_run = mark(**second)(after[script.arguments])
     return hook
 
 
 def story(scripts: Sequence[Script], *more: object) -> list[Any]:
-    """All that is seen of three runs with these hooks: their calls, results, errors with notes, and stops."""
+    """All that is seen of five runs with these hooks: their calls, results, errors with notes, and stops."""
     log: list[Any] = []
-    hooks = [scripted(f"hook{place}", script, log) for place, script in enumerate(scripts)]
+    completed: list[Any] = []
+    hooks = [scripted(f"hook{place}", script, log, completed) for place, script in enumerate(scripts)]
     session = th.MonitoredSession(graph=counting_graph(), hooks=[*hooks, *more])
-    for _ in range(3):
+    for _ in range(5):
         try:
-            log.append(session.run(["w", "x_times_y", "train"], {"y": 3.0}))
+            completed.append(session.run(["w", "x_times_y", "train"], {"y": 3.0}))
+            log.append(completed[-1])
         except (ValueError, RuntimeError) as error:
             log.append((type(error), str(error), getattr(error, "__notes__", ())))
         log.append((session.should_stop(), session.stop, session.global_step))

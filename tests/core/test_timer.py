@@ -178,3 +178,35 @@ def test_time_is_that_of_the_monotonic_clock() -> None:
 def test_steps_one_after_the_other_are_due_at_each_multiple_of_the_period(period: int, first: int, count: int) -> None:
     steps = range(first, first + count)
     assert due(th.SecondOrStepTimer(every_steps=period), steps) == list(steps[::period])
+
+
+def test_before_the_first_trigger_anything_may_be_due() -> None:
+    assert th.SecondOrStepTimer(every_steps=5).next_trigger() == (-math.inf, -math.inf)
+
+
+@pytest.mark.parametrize(
+    ("period", "expected"),
+    [({"every_steps": 5}, (15, math.inf)), ({"every_secs": 2.0}, (math.inf, 1_002.0))],
+)
+def test_it_tells_when_it_triggers_next(clock: Clock, period: dict[str, Any], expected: tuple[float, float]) -> None:
+    timer = th.SecondOrStepTimer(**period, clock=clock)
+    timer.update_last_triggered_step(10)
+    assert timer.next_trigger() == expected
+
+
+@given(
+    every_steps=st.none() | st.integers(0, 5),
+    every_secs=st.integers(0, 5),
+    moves=st.lists(st.tuples(st.integers(-1, 3), st.integers(0, 3)), max_size=20),
+)
+def test_before_what_it_tells_it_is_not_due(
+    every_steps: int | None, every_secs: int, moves: list[tuple[int, int]]
+) -> None:
+    clock, step = Clock(), 0
+    timer = th.SecondOrStepTimer(None if every_steps is not None else every_secs, every_steps, clock=clock)
+    for steps, seconds in moves:
+        step, clock.now = step + steps, clock.now + seconds
+        next_step, next_time = timer.next_trigger()
+        if timer.should_trigger_for_step(step):
+            assert step >= next_step or clock.now >= next_time
+            timer.update_last_triggered_step(step)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tenterhooks.errors import note
 from tenterhooks.hookspecs import STAGES
 from tenterhooks.implementations import UNMARKED, Implementation
+from tenterhooks.turns import timer_of
 
 if TYPE_CHECKING:
     from tenterhooks.coordinator import Coordinator
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from tenterhooks.merged_run import MergedRun
     from tenterhooks.session import Session
     from tenterhooks.stop import StopRequests
+    from tenterhooks.timer import Timer
 
 __all__ = ["Adapter"]
 
@@ -34,6 +36,9 @@ class Adapter:
         marks: pluggy's options of the stages that are called through this adapter.
         wrappers: The hook's stages that are wrappers, as pluggy is to call them.
         wrapper_marks: pluggy's options of these.
+        timed: Whether the hook is called only in the runs in which its timer says that it is due.
+        counts_runs: Whether that timer counts runs, in place of global steps.
+        asleep: Whether it is not called in this run.
         begun: Whether its `begin` succeeded.
         closed: Whether its `end` or `on_exception` was called.
         errors: What these raised.
@@ -45,6 +50,9 @@ class Adapter:
         self.hook = hook
         self.name = name
         self.title = title
+        self.timed = timer_of(hook) is not None
+        self.counts_runs = getattr(hook, "timer_counts", "steps") == "runs"
+        self.asleep = False
         self.begun = False
         self.closed = False
         self.errors: list[BaseException] = []
@@ -63,6 +71,12 @@ class Adapter:
             # What stands before all others is left after all others.
             self.wrapper_marks = {s: dict(m, tryfirst=True, trylast=False) for s, m in self.wrapper_marks.items()}
 
+    @property
+    def timer(self) -> "Timer":
+        """The hook's timer."""
+        timer: Timer = self.hook.timer  # type: ignore[attr-defined]
+        return timer
+
     def begin(self, graph: "Graph") -> None:
         """Call the hook's stage, and note that it has begun."""
         self._stops.current = self
@@ -77,6 +91,8 @@ class Adapter:
 
     def before_run(self, run_context: "SessionRunContext") -> "SessionRunArgs | None":
         """Call the hook's stage, and note what it asks for."""
+        if self.asleep:
+            return None
         self._stops.current = self
         asked: SessionRunArgs | None = self.calls["before_run"](run_context)
         if asked is not None:
@@ -86,6 +102,8 @@ class Adapter:
 
     def after_run(self, run_context: "SessionRunContext", run_values: "SessionRunValues") -> None:
         """Call the hook's stage with what it asked for; `run_values` is what wrappers see."""
+        if self.asleep:
+            return
         self._stops.current = self
         assert self.run is not None
         self.calls["after_run"](run_context, self.run.values_for(self))

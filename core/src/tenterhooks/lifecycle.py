@@ -71,7 +71,7 @@ class HookedSession:
         try:
             with self._graph.as_default():
                 self._registry.call("begin", graph=self._graph)
-            self._registry.keep_first_states()
+            self._registry.states.keep_first()
             self._graph.freeze()
             # Also where the session is dropped unclosed.
             self._thaw = weakref.finalize(self, self._graph.thaw)
@@ -233,15 +233,16 @@ class HookedSession:
             if feed_dict or options or run_metadata is not None or raw.kept:
                 run = MergedRun(raw, run_metadata)
                 run.add_options(options or {})
-            if registry.hears_of_runs:
-                run = registry.before_run(context, run)
+            turn = registry.turns.always or registry.turns.next(raw.state.global_step, self._completed_runs)
+            if turn.concerns:
+                run = registry.before_run(turn, context, run)
             if run is None:
                 fetch = raw.compile(fetches)
                 results = fetch.pick(raw.compute(fetch.plan or raw.plan_alone(fetch), _NO_FEEDS))
             else:
                 results = run.make(fetches, feed_dict)
-            if registry.hears_of_runs:
-                registry.after_run(context, run, results)
+            if turn.concerns:
+                registry.after_run(turn, context, run, results)
             stops.adopt()
         except BaseException:
             stops.forget_run()

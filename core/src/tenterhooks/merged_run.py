@@ -30,12 +30,12 @@ class MergedRun:
         run_metadata: The caller's, where they gave one.
 
     Attributes:
-        first: The place, in the order of their calls, of the first hook that asks for something.
-        wishes: What that one and those after it fetch.
+        wishes: What the hooks that were asked fetch, in the order of their calls.
         feeds: What is fed, by name.
         feeders: Who feeds it, for messages.
         options: The merged options.
         metadata: What the run tells of itself.
+        results: What it computed, by name.
     """
 
     __slots__ = (
@@ -46,12 +46,11 @@ class MergedRun:
         "_pass_feeds",
         "_picks",
         "_plan",
-        "_values",
         "feeders",
         "feeds",
-        "first",
         "metadata",
         "options",
+        "results",
         "session",
         "wishes",
     )
@@ -60,7 +59,6 @@ class MergedRun:
         self.session = session
         self.metadata = run_metadata or RunMetadata()
         self.options: dict[str, Any] = {}
-        self.first = 0
         self.wishes: list[Any] = []
         self.feeds: dict[str, Any] = {}
         self.feeders: dict[str, str] = {}
@@ -72,7 +70,7 @@ class MergedRun:
         self._needed: frozenset[str] | None = None
         self._plan: Plan | None = None
         self._picks: list[Callable[[Mapping[str, Any]], Any] | None] | None = None
-        self._values: Mapping[str, Any] = {}
+        self.results: Mapping[str, Any] = {}
 
     def add(self, adapter: "Adapter", args: SessionRunArgs) -> None:
         """Take what a hook's `before_run` returned.
@@ -140,8 +138,8 @@ class MergedRun:
         if self._plan is None or fetch is not self._fetch:
             self._fetch = fetch
             self._plan = self.session.plan((fetch, *self._fetches.values()), feeds)
-        self._values = self.session.compute(self._plan, feeds, node_seconds=self._node_seconds)
-        return fetch.pick(self._values)
+        self.results = self.session.compute(self._plan, feeds, node_seconds=self._node_seconds)
+        return fetch.pick(self.results)
 
     @property
     def fetched(self) -> frozenset[str]:
@@ -174,35 +172,34 @@ class MergedRun:
         Raises:
             NotPublishedError: A hook asked for what was not published.
         """
+        fetched = self._fetched or self.fetched
         feeds = {**published, **self.feeds} if self.feeds else published
-        if EVERYTHING in self.fetched:
+        if EVERYTHING in fetched:
             feeds = {**feeds, EVERYTHING: plain}
-        if self.fetched <= feeds.keys():
+        if fetched <= feeds.keys():
             # The usual case: there is nothing to compute.
-            self._values = feeds
+            self.results = feeds
             return
         try:
             plan = self.session.plan(self._fetches.values(), feeds)
-            self._values = self.session.compute(plan, feeds, node_seconds=self._node_seconds)
+            self.results = self.session.compute(plan, feeds, node_seconds=self._node_seconds)
         except NotPublishedError as error:
             for adapter, fetch in self._fetches.items():
                 if error.name in needed(self.session.graph, fetch.names):
                     note(error, f"asked for by hook {adapter.title}")
             raise
 
-    def values_for_each(self, calls: "Calls") -> list[SessionRunValues]:
-        """What the hooks of these calls get in `after_run`, each what it asked for, in their order."""
+    def picks(self, calls: "Calls") -> "list[Callable[[Mapping[str, Any]], Any] | None]":
+        """What takes out of `results` what the hooks of these calls asked for, in their order."""
         if self._picks is None:
             found = [self._fetches.get(adapter) for adapter in calls.adapters]
             self._picks = [None if fetch is None else fetch.pick for fetch in found]
-        values, options, metadata = self._values, self.options, self.metadata
-        nothing = SessionRunValues(None, options, metadata)
-        return [nothing if pick is None else SessionRunValues(pick(values), options, metadata) for pick in self._picks]
+        return self._picks
 
     def values_for(self, adapter: "Adapter") -> SessionRunValues:
         """What one hook gets in `after_run`."""
         fetch = self._fetches.get(adapter)
-        return self.values(None if fetch is None else fetch.pick(self._values))
+        return self.values(None if fetch is None else fetch.pick(self.results))
 
     def values(self, results: Any) -> SessionRunValues:
         """What a wrapper of `after_run` sees: the run as a whole, with the caller's results."""

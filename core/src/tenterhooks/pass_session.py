@@ -16,6 +16,7 @@ from tenterhooks.sources import SourceReader
 if TYPE_CHECKING:
     from tenterhooks.loop_position import LoopPosition
     from tenterhooks.session import Session
+    from tenterhooks.turns import Turn
 
 __all__ = ["PassSession"]
 
@@ -72,7 +73,7 @@ class PassSession(HookedSession):
         """
         if not self._ready(loop):
             return
-        raw, stops, registry = self._open_session(), self._stops, self._registry
+        raw, stops, turns = self._open_session(), self._stops, self._registry.turns
         state = raw.state
         reader: SourceReader | None = None
         if loop is None:
@@ -91,9 +92,10 @@ class PassSession(HookedSession):
             try:
                 self._pass = begun
                 stops.begin_run()
-                if registry.hears_of_runs:
+                begun.turn = turn = turns.always or turns.next(state.global_step, self._completed_runs)
+                if turn.concerns:
                     begun.context = SessionRunContext(_NOTHING, raw, stops, self._completed_runs)
-                    self._ask(begun)
+                    self._ask(begun, turn, begun.context)
                 state.updating = _BODY
                 if reader is None:
                     yield state.global_step
@@ -128,11 +130,10 @@ class PassSession(HookedSession):
             raise self._why_not()
         return True
 
-    def _ask(self, begun: Pass) -> None:
-        """Ask all hooks what they want of a pass."""
-        assert begun.context is not None
+    def _ask(self, begun: Pass, turn: "Turn", context: SessionRunContext) -> None:
+        """Ask the hooks whose turn it is what they want of a pass."""
         try:
-            begun.run = self._registry.before_run(begun.context, None)
+            begun.run = self._registry.before_run(turn, context, None)
         except BaseException as error:
             self._note_end_of_input(error)
             raise
@@ -156,8 +157,9 @@ class PassSession(HookedSession):
             state.global_step = step + 1
             state.updating = None
             raw.published, raw.plain = values, plain
-            if begun.context is not None:
-                self._registry.after_run(begun.context, run, None)
+            turn, context = begun.turn, begun.context
+            if turn is not None and turn.concerns and context is not None:
+                self._registry.after_run(turn, context, run, None)
             self._stops.adopt()
         except BaseException as error:
             self._stops.forget_run()

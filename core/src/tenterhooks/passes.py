@@ -12,6 +12,7 @@ from tenterhooks.nodes import GlobalStep, Published, Variable
 if TYPE_CHECKING:
     from tenterhooks.hooks import SessionRunContext
     from tenterhooks.merged_run import MergedRun
+    from tenterhooks.turns import Turn
 
 __all__ = ["Pass", "PassFeeds"]
 
@@ -53,7 +54,8 @@ class Pass:
     """A pass of a loop, and then the next one.
 
     Attributes:
-        context: What hooks get of it.
+        turn: Which hooks are called.
+        context: What they get of it; in a pass in which none is called, that of an earlier one.
         run: What hooks asked for; None where that is nothing.
         torn: What the variables were torn by before it.
         iterator: What goes through the passes; None where that is a `with` block.
@@ -63,9 +65,10 @@ class Pass:
         passed_over: Whether something was published that nobody asked for.
     """
 
-    __slots__ = ("called", "context", "drawn", "iterator", "passed_over", "published", "run", "torn")
+    __slots__ = ("called", "context", "drawn", "iterator", "passed_over", "published", "run", "torn", "turn")
 
     def __init__(self) -> None:
+        self.turn: Turn | None = None
         self.context: SessionRunContext | None = None
         self.run: MergedRun | None = None
         self.torn: str | None = None

@@ -1,13 +1,12 @@
 """How the hooks of a session are registered with pluggy, so that it calls them in the order of their list."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pluggy
 
 from tenterhooks import hookspecs
 from tenterhooks.adapters import Adapter
-from tenterhooks.calls import Calls
 from tenterhooks.errors import HookError, nearest
 from tenterhooks.hookspecs import PROJECT, STAGES
 from tenterhooks.implementations import Implementation
@@ -59,15 +58,16 @@ class HookManager(pluggy.PluginManager):
         marks = super().parse_hookimpl_opts(plugin, name)
         return marks if isinstance(marks, dict) and (marks.get("specname") or name) not in STAGES else None
 
-    def calls_of(self, stage: str) -> Calls | None:
+    def order_of(self, stage: str) -> list[tuple[Adapter, Callable[..., Any]]] | None:
         """The calls of a stage in the order in which pluggy would make them, None where a wrapper is among them."""
         order = []
         for implementation in reversed(getattr(self.hook, stage).get_hookimpls()):
             assert isinstance(implementation.plugin, _Part)
             if implementation.wrapper or implementation.hookwrapper:
                 return None
-            order.append(implementation.plugin.adapter)
-        return Calls(order, [adapter.calls[stage] for adapter in order])
+            adapter = implementation.plugin.adapter
+            order.append((adapter, adapter.calls[stage]))
+        return order
 
     def _add_specifications_of(self, hooks: Sequence[object]) -> None:
         added: list[object] = []

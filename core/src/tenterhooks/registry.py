@@ -1,30 +1,26 @@
-"""All hooks of one session: their stages called, errors blamed on them, and their state."""
+"""All hooks of one session: their stages called, and errors blamed on them."""
 
-import copy
-import dataclasses
-import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from tenterhooks.adapted import decoded
 from tenterhooks.adapters import Adapter
+from tenterhooks.calls import Calls
 from tenterhooks.errors import HookError, note
+from tenterhooks.hook_states import HookStates
 from tenterhooks.hooks import RunMetadata, SessionRunArgs, SessionRunValues
 from tenterhooks.implementations import implementations
 from tenterhooks.merged_run import MergedRun
 from tenterhooks.names import titles
 from tenterhooks.registration import HookManager
-from tenterhooks.state import Stateful, capture
 from tenterhooks.stop import StopRequests
+from tenterhooks.turns import Turn, Turns
 
 if TYPE_CHECKING:
     from tenterhooks.hooks import SessionRunContext
     from tenterhooks.session import Session
 
 __all__ = ["HookRegistry"]
-
-_log = logging.getLogger(__name__)
 
 # What hooks get of a run of which none wants anything.
 _NOTHING = SessionRunValues(None, MappingProxyType({}), RunMetadata())
@@ -42,6 +38,8 @@ class HookRegistry:
         manager: pluggy's manager, in which the adapters are registered. What implements specifications of plugins is
             registered beside them.
         session: The raw session, None before one was made.
+        states: Their states.
+        turns: Which of them are called in which run.
 
     Raises:
         HookError: Something is no hook, or stands in the list twice.
@@ -50,7 +48,6 @@ class HookRegistry:
     def __init__(self, hooks: Iterable[object], stops: StopRequests) -> None:
         self.session: Session | None = None
         self._stops = stops
-        self._first_states: dict[str, Any] = {}
         self._closing = False
         self._errors_of_closing: list[BaseException] = []
         found = [(hook, implementations(hook)) for hook in hooks]
@@ -61,11 +58,8 @@ class HookRegistry:
         named = zip(found, titles([hook for hook, _ in found]), strict=True)
         self.adapters = [Adapter(hook, name, title, stages, stops) for (hook, stages), (name, title) in named]
         self.manager = HookManager(dict(zip(self.adapters, [stages for _, stages in found], strict=True)))
-        self._before, self._after = self.manager.calls_of("before_run"), self.manager.calls_of("after_run")
-        # Whether runs concern any hook at all.
-        self.hears_of_runs = not (self._before and self._after) or bool(self._before.adapters or self._after.adapters)
-        # What hooks asked for at last, if it can be asked for again.
-        self._last: MergedRun | None = None
+        self.states = HookStates(self.adapters)
+        self.turns = Turns(self.adapters, self.manager.order_of("before_run"), self.manager.order_of("after_run"))
 
     def call(self, stage: str, **arguments: object) -> None:
         """Call a stage for all hooks in order. The first error ends it, with a note that says whose it is."""
@@ -77,17 +71,18 @@ class HookRegistry:
         finally:
             self._stops.current = None
 
-    def before_run(self, context: "SessionRunContext", run: MergedRun | None) -> MergedRun | None:
-        """Ask all hooks what they want of a run.
+    def before_run(self, turn: Turn, context: "SessionRunContext", run: MergedRun | None) -> MergedRun | None:
+        """Ask hooks what they want of a run.
 
         Args:
+            turn: Which hooks.
             context: What they get.
             run: What the caller wants of it beside values, if anything.
 
         Returns:
             What all want of it; None where that is nothing.
         """
-        calls = self._before
+        calls = turn.before
         if calls is None:
             run = run or MergedRun(context.session)
             for adapter in self.adapters:
@@ -96,53 +91,59 @@ class HookRegistry:
             return run
         self._stops.calls = calls
         calling = calls.left = iter(calls.functions)
+        # Most ask for the same in every run. In a run that the caller has begun there is more than what hooks ask for.
+        last = turn.last if run is None else None
         try:
-            for call in calling:
-                asked = call(context)
-                if asked is not None:
-                    run = self._collect(context, run, asked)
+            if last is None or last.session is not context.session:
+                for call in calling:
+                    asked = call(context)
+                    if asked is not None:
+                        run = self._merge(turn, calls, context, run, [*([None] * calls.place), asked])
+            else:
+                run = last
+                for call, wish in zip(calling, last.wishes, strict=True):
+                    asked = call(context)
+                    if asked is not None if wish is None else not _is_just(asked, wish):
+                        as_last = [
+                            None if wish is None else SessionRunArgs(wish) for wish in last.wishes[: calls.place]
+                        ]
+                        run = self._merge(turn, calls, context, None, [*as_last, asked])
+                        break
         except BaseException as error:
             self.blame(error, "before_run")
             raise
         self._stops.calls = None
         return run
 
-    def _collect(self, context: "SessionRunContext", run: MergedRun | None, first: "SessionRunArgs") -> MergedRun:
-        """Ask the hooks that are left, after the first one that wants something."""
-        calls = self._before
-        assert calls is not None
-        calling, place = calls.left, calls.place
-        last = self._last
-        asked: list[SessionRunArgs | None] = [*([None] * place), first]
-        if run is None and last is not None and last.session is context.session and place == last.first:
-            this: SessionRunArgs | None = first
-            for wish in last.wishes:
-                if not (wish is None if this is None else _is_just(this, wish)):
-                    break
-                call = next(calling, None)
-                if call is None:
-                    return last
-                this = call(context)
-                asked.append(this)
-        # In one that the caller has begun there is more than what hooks ask for.
-        of_hooks_alone = run is None
-        run = run or MergedRun(context.session)
+    def _merge(
+        self,
+        turn: Turn,
+        calls: Calls,
+        context: "SessionRunContext",
+        begun: MergedRun | None,
+        asked: "list[SessionRunArgs | None]",
+    ) -> MergedRun | None:
+        """Ask the hooks that are left, and merge what all want, the first of which has been asked."""
+        run = begun or MergedRun(context.session)
         for adapter, args in zip(calls.adapters, asked, strict=False):
             if args is not None:
                 run.add(adapter, args)
-        for call in calling:
-            this = call(context)
-            asked.append(this)
-            if this is not None:
-                run.add(calls.adapters[len(asked) - 1], this)
-        run.first, run.wishes = place, [None if args is None else args.fetches for args in asked[place:]]
-        if of_hooks_alone and run.can_be_made_again:
-            self._last = run
+        for call in calls.left:
+            args = call(context)
+            asked.append(args)
+            if args is not None:
+                run.add(calls.adapters[len(asked) - 1], args)
+        run.wishes = [None if args is None else args.fetches for args in asked]
+        if begun is None:
+            if not any(asked):
+                return None
+            if run.can_be_made_again:
+                turn.last = run
         return run
 
-    def after_run(self, context: "SessionRunContext", run: MergedRun | None, results: Any) -> None:
-        """Give all hooks what they asked for; wrappers get the caller's results."""
-        calls = self._after
+    def after_run(self, turn: Turn, context: "SessionRunContext", run: MergedRun | None, results: Any) -> None:
+        """Give the hooks what they asked for; wrappers get the caller's results."""
+        calls = turn.after
         if calls is None:
             run = run or MergedRun(context.session)
             for adapter in self.adapters:
@@ -156,8 +157,9 @@ class HookRegistry:
                 for call in calling:
                     call(context, _NOTHING)
             else:
-                for call, values in zip(calling, run.values_for_each(calls), strict=True):
-                    call(context, values)
+                values, options, metadata = run.results, run.options, run.metadata
+                for call, pick in zip(calling, run.picks(calls), strict=True):
+                    call(context, SessionRunValues(pick and pick(values), options, metadata))
         except BaseException as error:
             self.blame(error, "after_run")
             raise
@@ -190,22 +192,6 @@ class HookRegistry:
         note(error, f"in {stage} of hook {title}{step}" if title else f"in {stage}{step}")
         self._stops.current = None
 
-    def state_dict(self) -> dict[str, Any]:
-        """The states of all hooks that have one, by name."""
-        states = {}
-        for adapter in self.adapters:
-            if isinstance(adapter.hook, Stateful):
-                try:
-                    states[adapter.name] = capture(adapter.hook.state_dict(), f"hooks/{adapter.name}")
-                except BaseException as error:
-                    note(error, f"in state_dict of hook {adapter.title}")
-                    raise
-        return states
-
-    def keep_first_states(self) -> None:
-        """Remember the hooks' states as they are, for a session that is created anew without a checkpoint."""
-        self._first_states = copy.deepcopy(self.state_dict())
-
     def adopt(self, session: "Session", *, again: bool) -> None:
         """Make a raw session the one of these hooks, give them their state in it, and say what was not restored.
 
@@ -217,73 +203,13 @@ class HookRegistry:
             session.take_place_of(self.session)
         self.session = session
         session.join(self, self._stops)
-        restored = session.restored
-        missing, unused = self._load_states(session.hook_states, again=again)
-        if restored is None:
-            return
-        restored = session.restored = dataclasses.replace(
-            restored,
-            not_restored=(*restored.not_restored, *(f"hooks/{name}" for name in missing)),
-            not_used=(*restored.not_used, *(f"hooks/{name}" for name in unused)),
-        )
-        wound = restored.wound_forward
-        lost = [
-            *(f"{entry} is not in the checkpoint and begins anew" for entry in restored.not_restored),
-            *(
-                f"{entry}{_meaning(entry, session.hook_states)} is in the checkpoint and nothing here takes it"
-                for entry in restored.not_used
-            ),
-            *(
-                f"{entry} may give other items than it would have, since others draw from a random generator that it "
-                "draws from too, or it takes a variable that has changed, or it had failed: give it a generator of its "
-                "own, or state_dict and load_state_dict"
-                for entry in restored.not_exact
-            ),
-        ]
-        told = [f"sources/{name} has no state_dict and was wound forward by {n} items" for name, n in wound.items()]
-        _log.log(
-            logging.WARNING if lost else logging.INFO,
-            "restored from %s, at global step %d%s",
-            restored.checkpoint,
-            restored.global_step,
-            "".join(f"; {note}" for note in (*lost, *told)),
-        )
-
-    def _load_states(self, states: Mapping[str, Any], *, again: bool) -> tuple[list[str], list[str]]:
-        """Give each hook its state.
-
-        Args:
-            states: What was saved, by hook name.
-            again: Whether the session is created anew, so that hooks without a saved state get their first one back.
-
-        Returns:
-            The names of hooks that have state and for which none was saved, and of states for which there is no hook;
-            without those that hold nothing.
-        """
-        stateful = {a.name: (a.title, a.hook) for a in self.adapters if isinstance(a.hook, Stateful)}
-        for name, (title, hook) in stateful.items():
-            if name in states or again:
-                try:
-                    hook.load_state_dict(decoded(copy.deepcopy(states.get(name, self._first_states[name]))))
-                except BaseException as error:
-                    note(error, f"in load_state_dict of hook {title}")
-                    raise
-        return [name for name in stateful if name not in states], [
-            name for name, state in states.items() if name not in stateful and state != {}
-        ]
-
-
-def _meaning(entry: str, hook_states: Mapping[str, Any]) -> str:
-    """What a message adds to the name of a lost state, if it is that of generators of the process."""
-    kind, _, name = entry.partition("/")
-    state = hook_states.get(name) if kind == "hooks" else None
-    if not (isinstance(state, Mapping) and state and all(str(key)[:1] == "<" for key in state)):
-        return ""
-    return f", the state of the global random numbers {' and '.join(map(str, state))},"
+        self.states.restore(session, again=again)
+        self.turns.ask_anew()
 
 
 def _is_just(asked: object, wish: Any) -> bool:
     """Whether a result of `before_run` asks for one name or node, this one, and for nothing else."""
     if type(asked) is not SessionRunArgs or asked.feed_dict or asked.options:
         return False
-    return asked.fetches is wish or (isinstance(wish, str) and isinstance(asked.fetches, str) and asked.fetches == wish)
+    fetches = asked.fetches
+    return fetches is wish or (isinstance(wish, str) and isinstance(fetches, str) and fetches == wish)

@@ -274,7 +274,7 @@ class Session:
             "variables": self.state.captured(),
             "in_place": self.state.begun.still_there(self.state),
             "sources": {name: reader.state_dict() for name, reader in self._computation.readers.items()},
-            "hooks": {} if self._registry is None else self._registry.state_dict(),
+            "hooks": {} if self._registry is None else self._registry.states.state_dict(),
         }
 
     def load_state_dict(self, state: Mapping[str, Any], *, checkpoint: str | Path) -> None:

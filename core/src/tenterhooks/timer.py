@@ -3,8 +3,27 @@
 import math
 import time
 from collections.abc import Callable
+from typing import Protocol
 
-__all__ = ["SecondOrStepTimer"]
+__all__ = ["SecondOrStepTimer", "Timer"]
+
+
+class Timer(Protocol):
+    """What a hook's attribute `timer` is: the hook is called in the runs in which this says that it is due.
+
+    It is asked in the runs that may be due by what `next_trigger` said. What is asked about is the global step that the
+    run leads to, or where the hook has `timer_counts = "runs"` the number of runs that the session has completed.
+    """
+
+    @property
+    def clock(self) -> Callable[[], float]:
+        """Gives the time, in the unit of `next_trigger`."""
+
+    def should_trigger_for_step(self, step: int) -> bool:
+        """Whether this step is due. Asking changes nothing."""
+
+    def next_trigger(self) -> tuple[float, float]:
+        """The step and the time before both of which nothing is due; `math.inf` for one that does not decide."""
 
 
 class SecondOrStepTimer:
@@ -17,6 +36,11 @@ class SecondOrStepTimer:
     Args:
         every_secs: The period in seconds, at least 0.
         every_steps: The period in steps, at least 0. Exactly one of the two is given.
+        clock: Gives the time in seconds.
+
+    Attributes:
+        every_secs: The period in seconds, or None.
+        every_steps: The period in steps, or None.
         clock: Gives the time in seconds.
 
     Raises:
@@ -39,7 +63,7 @@ class SecondOrStepTimer:
             raise ValueError(f"a period is 0 or more, not {period}")
         self.every_secs = every_secs
         self.every_steps = every_steps
-        self._clock = clock
+        self.clock = clock
         self.reset()
 
     def reset(self) -> None:
@@ -58,7 +82,16 @@ class SecondOrStepTimer:
         if period is not None:
             return step >= last + period
         assert self.every_secs is not None
-        return self._clock() >= self._last_time + self.every_secs
+        return self.clock() >= self._last_time + self.every_secs
+
+    def next_trigger(self) -> tuple[float, float]:
+        """The step and the time before both of which nothing is due, `math.inf` for the one that does not decide."""
+        if self._last_step is None or self._last_time is None:
+            return -math.inf, -math.inf
+        if self.every_steps is not None:
+            return self._last_step + self.every_steps, math.inf
+        assert self.every_secs is not None
+        return math.inf, self._last_time + self.every_secs
 
     def update_last_triggered_step(self, step: int) -> tuple[float | None, int | None]:
         """Note that this step triggered.
@@ -66,7 +99,7 @@ class SecondOrStepTimer:
         Returns:
             The seconds and the steps since the trigger before, both None at the first.
         """
-        now = self._clock()
+        now = self.clock()
         if self._last_step is None or self._last_time is None:
             elapsed: tuple[float | None, int | None] = (None, None)
         else:

@@ -81,6 +81,11 @@ class BackgroundSaver:
         if failure is not None:
             raise failure
 
+    @property
+    def has_news(self) -> bool:
+        """Whether there is something to tell of: a checkpoint that was committed, or a failure."""
+        return bool(self._committed) or self._failure is not None
+
     def committed(self) -> Iterator[Checkpoint]:
         """The checkpoints that were committed since this was last asked, the oldest first."""
         while self._committed:

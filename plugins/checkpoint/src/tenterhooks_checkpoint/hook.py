@@ -67,6 +67,7 @@ class CheckpointSaverHook(SessionRunHook):
 
     saves_state = True
     hookspecs = hookspecs
+    # Without a timer: a checkpoint may be asked for in any run, and what a thread has saved is told of in the next one.
 
     def __init__(
         self,
@@ -158,8 +159,9 @@ class CheckpointSaverHook(SessionRunHook):
     def before_run(self, run_context: SessionRunContext) -> None:
         """Tell of what was saved beside the training, or raise what that raised."""
         assert self._background is not None
-        self._announce(run_context.session, self._background)
-        self._background.raise_failure()
+        if self._background.has_news:
+            self._announce(run_context.session, self._background)
+            self._background.raise_failure()
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         """Save if it is due."""

@@ -38,6 +38,9 @@ class LoggingTensorHook(th.SessionRunHook):
         >>> hook = LoggingTensorHook(["loss", "accuracy"], every_n_iter=100)
     """
 
+    # Runs that do not train are logged too.
+    timer_counts = "runs"
+
     def __init__(
         self,
         tensors: Tensors,
@@ -54,9 +57,9 @@ class LoggingTensorHook(th.SessionRunHook):
             )
         if every_n_iter is not None and every_n_iter <= 0:
             raise ValueError(f"every_n_iter is 1 or more, not {every_n_iter}")
-        self._timer: th.SecondOrStepTimer | None = None
+        self.timer: th.SecondOrStepTimer | None = None
         if every_n_iter is not None or every_n_secs is not None:
-            self._timer = th.SecondOrStepTimer(every_n_secs, every_n_iter, clock=clock)
+            self.timer = th.SecondOrStepTimer(every_n_secs, every_n_iter, clock=clock)
         elif not at_end:
             raise ValueError("nothing would be logged: give one of every_n_iter and every_n_secs, or at_end=True")
         self._tensors = tensors
@@ -65,8 +68,8 @@ class LoggingTensorHook(th.SessionRunHook):
         self._reset()
 
     def _reset(self) -> None:
-        if self._timer is not None:
-            self._timer.reset()
+        if self.timer is not None:
+            self.timer.reset()
         self._names: dict[str, str] = {}
         self._due = False
 
@@ -81,13 +84,13 @@ class LoggingTensorHook(th.SessionRunHook):
 
     def before_run(self, run_context: th.SessionRunContext) -> th.SessionRunArgs | None:
         """Ask for the values if this run is due."""
-        self._due = self._timer is not None and self._timer.should_trigger_for_step(run_context.completed_runs)
+        self._due = self.timer is not None and self.timer.should_trigger_for_step(run_context.completed_runs)
         return th.SessionRunArgs(self._names) if self._due else None
 
     def after_run(self, run_context: th.SessionRunContext, run_values: th.SessionRunValues) -> None:
         """Log what was asked for."""
-        if self._due and self._timer is not None:
-            elapsed, _ = self._timer.update_last_triggered_step(run_context.completed_runs)
+        if self._due and self.timer is not None:
+            elapsed, _ = self.timer.update_last_triggered_step(run_context.completed_runs)
             self._write(run_values.results, run_context.session.global_step, elapsed)
 
     def end(self, session: th.Session) -> None:

@@ -20,9 +20,6 @@ def has_nan(value: Any) -> bool:
     """Whether a number is NaN, or an array holds one. Anything else does not."""
     if isinstance(value, _NUMBERS):
         return value != value  # noqa: PLR0124 - NaN is the one number that differs from itself.
-    dtype = getattr(value, "dtype", None)
-    if dtype is None:
-        return False
     if isinstance(value, _NUMPYS):
         if value.dtype.kind not in "fc" or not value.size:
             return False
@@ -30,9 +27,9 @@ def has_nan(value: Any) -> bool:
             # The least number is NaN where one is: this takes no memory, and a fraction of the time.
             with np.errstate(invalid="ignore"):
                 return bool(np.isnan(np.min(value)))
-    elif not _of_floats(dtype):
+    elif (dtype := getattr(value, "dtype", None)) is None or not _of_floats(dtype):
         return False
-    if getattr(value, "ndim", None) == 0 and (item := getattr(value, "item", None)) is not None:
+    elif getattr(value, "ndim", None) == 0 and (item := getattr(value, "item", None)) is not None:
         # The number is moved from its device as a truth value would be, and no kernel is needed before.
         number = item()
         return bool(number != number)  # noqa: PLR0124

@@ -1,6 +1,7 @@
 """The hook that measures steps per second."""
 
 import logging
+import math
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,10 +18,27 @@ _DEFAULT_STEPS = 100
 _MAX_WARNINGS = 5
 
 
+class _Timer(th.SecondOrStepTimer):
+    """Due when the period is over, and in each run until it is known whether runs train."""
+
+    watches_runs = True
+
+    def is_over(self, step: int) -> bool:
+        """Whether the period is over at this step."""
+        return super().should_trigger_for_step(step)
+
+    def should_trigger_for_step(self, step: int) -> bool:
+        return self.watches_runs or self.is_over(step)
+
+    def next_trigger(self) -> tuple[float, float]:
+        return (-math.inf, -math.inf) if self.watches_runs else super().next_trigger()
+
+
 class StepCounterHook(th.SessionRunHook):
     """Logs how many global steps a second are made (level INFO), and writes it as the summary `global_step/sec`.
 
     The first run starts the clock, so the steps of a run before this one, from which it was restored, do not count.
+    Where the first runs do not train, that is warned of, five times at most.
 
     Args:
         every_n_steps: The global steps between two measurements; 100 if no period is given.
@@ -52,17 +70,18 @@ class StepCounterHook(th.SessionRunHook):
             )
         if every_n_secs is None and every_n_steps is None:
             every_n_steps = _DEFAULT_STEPS
-        self._timer = th.SecondOrStepTimer(every_n_secs, every_n_steps, clock=clock)
+        self.timer = _Timer(every_n_secs, every_n_steps, clock=clock)
         self._output_dir = output_dir
         self._given_writer = summary_writer
         self._reset()
 
     def _reset(self) -> None:
-        self._timer.reset()
+        self.timer.reset()
         self._writer: SummaryWriter | None = None
         self._created = False
         self._last_step: int | None = None
         self._warnings = 0
+        self.timer.watches_runs = True
 
     def begin(self, graph: th.Graph) -> None:
         """Forget the session before."""
@@ -91,15 +110,21 @@ class StepCounterHook(th.SessionRunHook):
     def after_run(self, run_context: th.SessionRunContext, run_values: th.SessionRunValues) -> None:
         """Measure if the step is due."""
         step = run_context.session.global_step
-        if self._timer.should_trigger_for_step(step):
-            self._report(step, *self._timer.update_last_triggered_step(step))
-        if step == self._last_step and self._warnings < _MAX_WARNINGS:
+        if self.timer.is_over(step):
+            self._report(step, *self.timer.update_last_triggered_step(step))
+        if self.timer.watches_runs:
+            self._watch(step)
+
+    def _watch(self, step: int) -> None:
+        """Warn where runs do not train, until one has."""
+        if step == self._last_step:
             self._warnings += 1
             _log.warning(
                 "the global step is still %d after another run: steps per second can only be counted if runs train; "
                 "if it is right that they do not, leave this hook out",
                 step,
             )
+        self.timer.watches_runs = self._warnings < _MAX_WARNINGS and self._last_step in (None, step)
         self._last_step = step
 
     def _report(self, step: int, secs: float | None, steps: int | None) -> None:

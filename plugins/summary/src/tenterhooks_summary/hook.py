@@ -50,14 +50,14 @@ class SummarySaverHook(th.SessionRunHook):
             raise ValueError(
                 f"exactly one of save_steps and save_secs must be given, not {save_steps=} and {save_secs=}"
             )
-        self._timer = th.SecondOrStepTimer(save_secs, save_steps, clock=clock)
+        self.timer = th.SecondOrStepTimer(save_secs, save_steps, clock=clock)
         self._output_dir = output_dir
         self._tensors = tensors
         self._given_writer = summary_writer
         self._reset()
 
     def _reset(self) -> None:
-        self._timer.reset()
+        self.timer.reset()
         self._writer: SummaryWriter | None = None
         self._names: dict[str, str] = {}
         self._due = False
@@ -89,15 +89,17 @@ class SummarySaverHook(th.SessionRunHook):
     def before_run(self, run_context: th.SessionRunContext) -> th.SessionRunArgs | None:
         """Ask for the numbers if the step that the run leads to is due."""
         step = run_context.session.global_step + 1
-        self._due = bool(self._names) and self._timer.should_trigger_for_step(step)
-        return th.SessionRunArgs(self._names) if self._due else None
+        self._due = self.timer.should_trigger_for_step(step)
+        return th.SessionRunArgs(self._names) if self._due and self._names else None
 
     def after_run(self, run_context: th.SessionRunContext, run_values: th.SessionRunValues) -> None:
         """Write what was asked for."""
-        if not self._due or self._writer is None:
+        if not self._due:
             return
         step = run_context.session.global_step
-        self._timer.update_last_triggered_step(step)
+        self.timer.update_last_triggered_step(step)
+        if self._writer is None or not self._names:
+            return
         numbers = {tag: _number(value, self._names[tag]) for tag, value in run_values.results.items()}
         for tag, number in numbers.items():
             self._writer.add_scalar(tag, number, step)
