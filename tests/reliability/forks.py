@@ -120,6 +120,9 @@ def _fork(request: dict[str, Any]) -> dict[str, Any]:
     else:
         # One that hangs says where.
         os.kill(child, signal.SIGABRT if request["kill_after"] is None else signal.SIGKILL)
+        # One that was killed too late has come to its end meanwhile.
+        while part := os.read(source, 1 << 16):
+            output += part
     os.close(source)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     return {"status": status, "output": output.decode(), "seconds": time.monotonic() - begun}

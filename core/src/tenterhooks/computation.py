@@ -184,8 +184,8 @@ class Computation:
         try:
             if node_seconds is None:
                 for node in nodes:
-                    arguments = node.arguments
-                    values[node.name] = node.function() if arguments is None else node.function(*arguments(values))
+                    name, function, arguments = node.call
+                    values[name] = function() if arguments is None else function(*arguments(values))
             else:
                 for node in nodes:
                     start = time.perf_counter()

@@ -1,7 +1,7 @@
 """What an author of a hook subclasses, returns and gets."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from tenterhooks.coordinator import Coordinator
@@ -52,7 +52,7 @@ class RunMetadata:
         self.node_seconds: dict[str, float] = {}
 
 
-class SessionRunValues:
+class SessionRunValues(NamedTuple):
     """What a run gave a hook.
 
     Attributes:
@@ -61,12 +61,9 @@ class SessionRunValues:
         run_metadata: Filled where an option of the run asked for it. One object is shared by all hooks of the run.
     """
 
-    __slots__ = ("options", "results", "run_metadata")
-
-    def __init__(self, results: Any, options: Mapping[str, Any], run_metadata: RunMetadata) -> None:
-        self.results = results
-        self.options = options
-        self.run_metadata = run_metadata
+    results: Any
+    options: Mapping[str, Any]
+    run_metadata: RunMetadata
 
 
 class SessionRunContext:

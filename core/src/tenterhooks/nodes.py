@@ -101,20 +101,22 @@ class Tensor(Node, Generic[P, R]):
 
     Attributes:
         function: The function.
-        arguments: Gives its arguments from the values by name; None for a function without any.
+        call: The name, the function, and what gives its arguments from the values by name; None for none.
     """
 
-    __slots__ = ("arguments", "function")
+    __slots__ = ("call", "function")
 
     def __init__(self, graph: "Graph", name: str, function: Callable[P, R], inputs: Sequence[str]) -> None:
         super().__init__(graph, name, inputs)
         self.function = function
-        self.arguments: Callable[[Mapping[str, Any]], tuple[Any, ...]] | None = None
+        arguments: Callable[[Mapping[str, Any]], tuple[Any, ...]] | None = None
         if len(self.inputs) == 1:
             (one,) = self.inputs
-            self.arguments = lambda values: (values[one],)
+            arguments = lambda values: (values[one],)  # noqa: E731 - which it is depends on the number of inputs.
         elif self.inputs:
-            self.arguments = itemgetter(*self.inputs)
+            arguments = itemgetter(*self.inputs)
+        # In one, since it is taken in each run.
+        self.call = (self.name, function, arguments)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function itself, outside of any session."""

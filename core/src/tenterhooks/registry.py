@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["HookRegistry"]
 
 # What hooks get of a run of which none wants anything.
+# As the class makes one, without a call in Python.
+_make = tuple.__new__
 _NOTHING = SessionRunValues(None, MappingProxyType({}), RunMetadata())
 
 
@@ -159,7 +161,7 @@ class HookRegistry:
             else:
                 values, options, metadata = run.results, run.options, run.metadata
                 for call, pick in zip(calling, run.picks(calls), strict=True):
-                    call(context, SessionRunValues(pick and pick(values), options, metadata))
+                    call(context, _make(SessionRunValues, (pick and pick(values), options, metadata)))
         except BaseException as error:
             self.blame(error, "after_run")
             raise
