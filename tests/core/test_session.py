@@ -808,3 +808,22 @@ class TestPublish:
                 session.publish(xx=1)
             with pytest.raises(ValueError, match="give the value itself"):
                 session.publish(x=lambda: 1)
+
+
+def test_structures_that_are_equal_and_not_the_same_give_each_its_own() -> None:
+    class Two(NamedTuple):
+        one: Any
+        other: Any
+
+    graph = th.Graph()
+    graph.tensor(lambda: "X", name="x")
+    graph.tensor(lambda: "Y", name="y")
+    session = th.Session(graph)
+    wanted: list[Any] = [
+        *(["x", "y"], ("x", "y"), Pair("x", "y"), Two("x", "y"), {"x": "y"}, ["x", ["y"]], ["x", ("y",)], [], ()),
+        *(["x", Pair("x", "y")], ["x", Two("x", "y")], {1: "x"}, {True: "x"}, {1.0: "x"}, {"1": "x"}, {"a": ["x"]}),
+    ]
+    for _ in range(2):
+        for fetches in wanted:
+            found = repr(session.run(fetches)).replace("X", "x").replace("Y", "y")
+            assert found == repr(fetches)

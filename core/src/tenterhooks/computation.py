@@ -16,6 +16,8 @@ from tenterhooks.variables import SessionState, begin_missing, unchanging
 
 __all__ = ["Computation"]
 
+# A tuple, since a union is made anew in each call.
+_ONE = (str, Node)
 # How many names and orders of runs are remembered.
 _KEPT = 256
 
@@ -40,7 +42,7 @@ class Computation:
         self._plans: dict[Any, Plan] = {}
         # Whether values may be of other frameworks than NumPy.
         self._foreign = False
-        self._fetches: dict[str | Node, Fetch] = {}
+        self._fetches: dict[Any, Fetch] = {}
 
     def work_on(self, state: SessionState) -> None:
         """Take another object for the variables."""
@@ -49,15 +51,27 @@ class Computation:
             reader.variables = state
 
     def compile(self, fetches: Fetches) -> Fetch:
-        """Work out a structure of fetches."""
-        # Of structures, those of different kinds may be equal, as a tuple and a named one.
-        if not isinstance(fetches, str | Node):
+        """Work out a structure of fetches, once if there is none within it."""
+        kind = type(fetches)
+        if isinstance(fetches, _ONE):
+            key: Any = fetches
+        elif kind is list or kind is tuple:
+            key = (kind, *fetches)
+        elif kind is dict:
+            key = (kind, *fetches, *fetches.values())
+        else:
             return compile_fetches(self.graph, fetches)
-        fetch = self._fetches.get(fetches)
+        try:
+            fetch = self._fetches.get(key)
+        except TypeError:  # A list in it has no hash.
+            fetch = None
         if fetch is None:
-            if len(self._fetches) >= _KEPT:
-                self._fetches.clear()
-            fetch = self._fetches[fetches] = compile_fetches(self.graph, fetches)
+            fetch = compile_fetches(self.graph, fetches)
+            # Structures in it, and keys that are no strings, may be equal to what is not the same.
+            if key is fetches or all(isinstance(entry, _ONE) for entry in key[1:]):
+                if len(self._fetches) >= _KEPT:
+                    self._fetches.clear()
+                self._fetches[key] = fetch
         return fetch
 
     def plan(self, fetches: Iterable[Fetch], fed: Iterable[str]) -> Plan:

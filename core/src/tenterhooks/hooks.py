@@ -117,10 +117,10 @@ class SessionRunHook:
     plugin's short name, else the class's name), `saves_state = True`, which has it called after all other hooks at
     every stage, and define `state_dict()` and `load_state_dict(state)`, which put its state into checkpoints.
 
-    One with a `timer`, a `SecondOrStepTimer` or what else is a `tenterhooks.timer.Timer`, is called before and after just
-    those runs that are due by it: it is asked about the global step that a run leads to, or with `timer_counts = "runs"`
-    about the number of completed runs. A subclass of such a hook with a `before_run` or `after_run` of its own that
-    neither declares `timer` nor uses it is called always.
+    One with a `timer`, a `SecondOrStepTimer` or what else is a `tenterhooks.timer.Timer`, is called before and after
+    just those runs that are due by it: it is asked about the global step that a run leads to, or with
+    `timer_counts = "runs"` about the number of completed runs. A subclass of such a hook with a `before_run` or
+    `after_run` of its own that neither declares `timer` nor uses it is called always.
 
     The stages, when they are called and with what: see `tenterhooks.hookspecs`. An override may name only the arguments
     that it wants.

@@ -225,23 +225,24 @@ class HookedSession:
             or self._coord.exception is not None
         ):
             raise self._why_not()
-        context = SessionRunContext((fetches, feed_dict, options), raw, stops, self._completed_runs)
         run: MergedRun | None = None
+        context: SessionRunContext | None = None
         # An interrupt at any line of this must not leave a run that is under way for ever.
         try:
             stops.begin_run()
+            turn = registry.turns.always or registry.turns.next(raw.state.global_step, self._completed_runs)
             if feed_dict or options or run_metadata is not None or raw.kept:
                 run = MergedRun(raw, run_metadata)
                 run.add_options(options or {})
-            turn = registry.turns.always or registry.turns.next(raw.state.global_step, self._completed_runs)
             if turn.concerns:
+                context = SessionRunContext((fetches, feed_dict, options), raw, stops, self._completed_runs)
                 run = registry.before_run(turn, context, run)
             if run is None:
                 fetch = raw.compile(fetches)
                 results = fetch.pick(raw.compute(fetch.plan or raw.plan_alone(fetch), _NO_FEEDS))
             else:
                 results = run.make(fetches, feed_dict)
-            if turn.concerns:
+            if context is not None:
                 registry.after_run(turn, context, run, results)
             stops.adopt()
         except BaseException:
