@@ -13,8 +13,10 @@ median over the repeats of the difference to the bare `for` beside it, in µs a 
 | NaN kernel | what the guard computes with the loss tensor, timed apart |
 | cost | duties, less the NaN kernel: ours shall be 5 at most on a quiet machine |
 
-Beside the session stand Lightning (with a callback of one's own as the guard, since it has none for a training step)
-and Ignite (with its `TerminateOnNan`), where they are installed. Opening and closing are not timed.
+Beside the session stand a loop in which the same is written by hand, and where they are installed Lightning (with a
+callback of one's own as the guard, since it has none for a training step) and Ignite (with its `TerminateOnNan`).
+Opening and closing are not timed. What is written by hand shows what a body does to the caches: after one that computes
+for long, everything that follows it takes several times as long.
 """
 
 import argparse
@@ -32,6 +34,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import tenterhooks as th
+from tenterhooks.summaries import open_summary_writer
 from tenterhooks_logging import LoggingTensorHook
 from tenterhooks_nan import NanTensorHook
 from tenterhooks_summary import SummarySaverHook
@@ -109,6 +112,34 @@ class Tenterhooks(Contender):
     def check(loss: Any) -> object:
         number = loss.item()
         return number != number  # noqa: PLR0124
+
+
+class ByHand(Contender):
+    """The same duties written into the loop, with the same writer of curves."""
+
+    name = "by hand"
+
+    def seconds(self, *, duties: bool) -> float:
+        body, check = self.body, self.check
+        if not duties:
+            return Bare(body, self.batches, self.directory).seconds(duties=False)
+        curves = open_summary_writer(self.directory)
+        start = time.perf_counter()
+        for step, batch in enumerate(self.batches):
+            loss = body(batch).detach()
+            if check(loss):
+                raise RuntimeError("NaN loss")
+            if step % PERIOD == 0:
+                _log.info("step %d: loss = %s", step, loss)
+                curves.add_scalar("loss", float(loss), step)
+                curves.flush()
+        took = time.perf_counter() - start
+        curves.close()
+        return took
+
+    @staticmethod
+    def check(loss: Any) -> object:
+        return math.isnan(loss.item())
 
 
 class Lightning(Contender):
@@ -200,7 +231,7 @@ class Ignite(Contender):
         return not bool(import_module("torch").isfinite(loss).all())
 
 
-CONTENDERS: list[type[Contender]] = [Tenterhooks, Lightning, Ignite]
+CONTENDERS: list[type[Contender]] = [Tenterhooks, ByHand, Lightning, Ignite]
 
 
 def mlp() -> tuple[Body, Any]:
