@@ -34,7 +34,7 @@ from tenterhooks import hookspecs
 
 HOOKS = (0, 1, 5, 20)
 # Of the two runs whose instructions are subtracted.
-COUNTED = (500, 1500)
+COUNTED = (1_000, 11_000)
 
 # Opens what is measured, and gives what makes so many steps of it.
 Case = Callable[[int], Any]
