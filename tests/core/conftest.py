@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from .configured import Project, install_fakes
 from .distributions import Install
 
 
@@ -15,3 +16,10 @@ def install(tmp_path: Path) -> Iterator[Install]:
         installing = Install(tmp_path, monkeypatch)
         yield installing
     installing.forget()
+
+
+@pytest.fixture
+def project(install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """A working directory of the test's own, with plugins whose options are of many types."""
+    install_fakes(install)
+    return Project(tmp_path / "project", monkeypatch)

@@ -6,6 +6,7 @@ from tenterhooks.default_graph import get_default_graph
 from tenterhooks.errors import (
     AbortedError,
     CheckpointError,
+    ConfigurationError,
     DeadlineExceededError,
     HookError,
     OutOfRangeError,
@@ -33,6 +34,7 @@ __all__ = [
     "Checkpoint",
     "CheckpointError",
     "ChiefSessionCreator",
+    "ConfigurationError",
     "Coordinator",
     "DeadlineExceededError",
     "Graph",

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 __all__ = [
     "AbortedError",
     "CheckpointError",
+    "ConfigurationError",
     "DeadlineExceededError",
     "HookError",
     "NotPublishedError",
@@ -51,6 +52,18 @@ class HookError(TypeError):
 
 class PluginError(RuntimeError):
     """A plugin is missing, broken, claimed by two distributions, or was given a wrong option."""
+
+
+class ConfigurationError(PluginError):
+    """What a file, the environment or the command line says of hooks is wrong.
+
+    Attributes:
+        where: Where it says so: a file and line, an environment variable, or a flag.
+    """
+
+    def __init__(self, message: str, where: str) -> None:
+        super().__init__(message)
+        self.where = where
 
 
 class UnknownNameError(KeyError):

@@ -13,9 +13,10 @@ from tenterhooks.errors import OutOfRangeError
 from tenterhooks.fetches import Feeds, Fetches
 from tenterhooks.graph import Graph
 from tenterhooks.hooks import RunMetadata, SessionRunContext
+from tenterhooks.hooks_report import HooksReport, attach_report, log_report, report_of
+from tenterhooks.lineup import Lineup
 from tenterhooks.merged_run import MergedRun
 from tenterhooks.ownership import claim, release
-from tenterhooks.plugins import log_unused, make_hooks
 from tenterhooks.registry import HookRegistry
 from tenterhooks.session import Session
 from tenterhooks.step_fn import StepContext, check_step_fn
@@ -52,7 +53,7 @@ class HookedSession:
         summary_dir: str | Path | None = None,
         state: Mapping[str, Any] | None = None,
     ) -> None:
-        self._hooks = make_hooks(hooks)
+        self._lineup = Lineup.of(hooks)
         self._graph = graph_of(creator, graph, state)
         self._creator = creator or ChiefSessionCreator(self._graph)
         self._stop_grace_period_secs = stop_grace_period_secs
@@ -65,9 +66,10 @@ class HookedSession:
         # Whether the program computes itself, instead of `run`.
         self._own = False
         self._thaw: Callable[[], object] | None = None
-        self._registry = HookRegistry(self._hooks, self._stops)
+        self._hooks, names = self._lineup.joined()
+        self._registry = HookRegistry(self._hooks, self._stops, names)
         claim(self._hooks, self)
-        log_unused(adapter.hook for adapter in self._registry.adapters)
+        log_report(self._lineup.entries, self._registry.adapters)
         try:
             with self._graph.as_default():
                 self._registry.call("begin", graph=self._graph)
@@ -77,6 +79,7 @@ class HookedSession:
             self._thaw = weakref.finalize(self, self._graph.thaw)
             self._create()
         except BaseException as error:
+            attach_report(error, self._lineup.entries, self._registry.adapters, self._registry.blamed_in(error))
             self._close(error)
             raise
 
@@ -131,6 +134,11 @@ class HookedSession:
     def stop(self) -> tuple[StopRequest, ...]:
         """All requests to stop so far: who, why and at which step. Empty if there is none."""
         return self._stops.adopted
+
+    @property
+    def hooks_report(self) -> HooksReport:
+        """Which hooks the session has and from where, which are switched off, and which are installed and not used."""
+        return report_of(self._lineup.entries, self._registry.adapters)
 
     def raw_session(self) -> Session | None:
         """The raw session, whose runs call no hooks; None once the session is closed."""

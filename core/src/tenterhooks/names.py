@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from types import ModuleType
 
 from tenterhooks.errors import HookError
-from tenterhooks.plugins import plugin_of
+from tenterhooks.plugins import Plugin, plugin_of
 
-__all__ = ["titles"]
+__all__ = ["name_of", "titles"]
 
 _log = logging.getLogger(__name__)
 
@@ -18,9 +18,7 @@ def titles(hooks: Sequence[object]) -> list[tuple[str, str]]:
     result = []
     for hook in hooks:
         plugin = plugin_of(hook)
-        wanted = getattr(hook, "name", None) or (plugin.name if plugin else _own_name(hook))
-        if not isinstance(wanted, str):
-            raise HookError(f"the name of {hook!r} is a string, not {wanted!r}", hook)
+        wanted = name_of(hook, plugin)
         name, number = wanted, 1
         while name in used:
             number += 1
@@ -42,5 +40,19 @@ def titles(hooks: Sequence[object]) -> list[tuple[str, str]]:
     return result
 
 
-def _own_name(hook: object) -> str:
-    return hook.__name__ if isinstance(hook, ModuleType) else type(hook).__name__
+def name_of(hook: object, plugin: Plugin | None) -> str:
+    """The name that a hook would have if no other had it.
+
+    Args:
+        hook: The hook.
+        plugin: Its plugin.
+
+    Raises:
+        HookError: It has a name that is no string.
+    """
+    wanted = getattr(hook, "name", None)
+    if not wanted:
+        wanted = plugin.name if plugin else hook.__name__ if isinstance(hook, ModuleType) else type(hook).__name__
+    if not isinstance(wanted, str):
+        raise HookError(f"the name of {hook!r} is a string, not {wanted!r}", hook)
+    return wanted

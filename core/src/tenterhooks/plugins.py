@@ -6,29 +6,31 @@ joins a session when it is named.
 
 import contextlib
 import functools
-import inspect
 import logging
+import sys
 import weakref
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from tenterhooks.errors import PluginError, nearest, note
-from tenterhooks.graph import Graph
-from tenterhooks.hooks import SessionRunHook
+from tenterhooks.options import check_options
 
 if TYPE_CHECKING:
     import importlib_metadata
 
 __all__ = [
     "HOOKS_GROUP",
+    "Made",
     "Plugin",
+    "caller",
     "find",
     "installed",
     "load_default",
-    "log_unused",
+    "made",
     "make_hook",
-    "make_hooks",
     "plugin_of",
     "refresh",
 ]
@@ -74,8 +76,24 @@ class Plugin:
             ) from error
 
 
-# Which plugin made a hook, by the hook's id: where an entry point is a function, the hook's class does not tell.
-_made: dict[int, tuple[weakref.ref[Any], Plugin]] = {}
+@dataclass(frozen=True, slots=True)
+class Made:
+    """How a hook was made by its short name.
+
+    Attributes:
+        plugin: The plugin.
+        options: What it was given: plain values as they are, of others the name of their type. A hook that holds one of
+            them, and is held by it, could else never be dropped.
+        place: Where in the program, as "file:line".
+    """
+
+    plugin: Plugin
+    options: Mapping[str, object]
+    place: str
+
+
+# By the hook's id: where an entry point is a function, the hook's class does not tell which plugin made it.
+_made: dict[int, tuple[weakref.ref[Any], Made]] = {}
 
 
 def _forget(identity: int, _: object) -> None:
@@ -152,51 +170,39 @@ def make_hook(name: str, **options: Any) -> Any:
     """
     plugin = find(name)
     factory: Callable[..., Any] = plugin.load()
-    _check_options(plugin, factory, options)
+    check_options(f"hook {plugin}", factory, options, example=f"make_hook({plugin.name!r}, {{}})")
     try:
         hook = factory(**options)
     except Exception as error:
         note(error, f"while making hook {plugin} with {options}")
         raise
     with contextlib.suppress(TypeError):  # Not every object can be referred to weakly.
-        _made[id(hook)] = weakref.ref(hook, functools.partial(_forget, id(hook))), plugin
+        _made[id(hook)] = (
+            weakref.ref(hook, functools.partial(_forget, id(hook))),
+            Made(plugin, {name: _plain(value) for name, value in options.items()}, caller()),
+        )
     return hook
 
 
-def make_hooks(hooks: Iterable[object]) -> list[object]:
-    """The hooks of a list in which some are given by their short names.
-
-    Raises:
-        TypeError: It is one string or one hook, or no list of hooks at all.
-        PluginError: A named plugin is missing, claimed twice or broken, or needs options.
-    """
-    if isinstance(hooks, str):
-        raise TypeError(f"hooks is a list of hooks and short names, not one string: pass [{hooks!r}]")
-    if isinstance(hooks, Graph):
-        raise TypeError(f"hooks is a list of hooks and short names, not {hooks!r}: pass the graph by name, graph=...")
-    if isinstance(hooks, Mapping):
-        raise TypeError("hooks is a list of hooks and short names, not a mapping: for options, make_hook(name, ...)")
-    if isinstance(hooks, SessionRunHook) or not isinstance(hooks, Iterable):
-        raise TypeError(f"hooks is a list of hooks and short names, not {hooks!r}: pass a list, as [hook] for one")
-    return [make_hook(hook) if isinstance(hook, str) else hook for hook in hooks]
+def _plain(value: object) -> object:
+    if value is None or isinstance(value, bool | int | float | str | Path):
+        return value
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return f"<{type(value).__name__}>"
 
 
-def _check_options(plugin: Plugin, factory: Callable[..., Any], options: dict[str, Any]) -> None:
-    """Compare options with the constructor's signature, which is what a plugin's options are."""
-    parameters = inspect.signature(factory).parameters.values()
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
-        return
-    named = {p.name: p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
-    for option in options:
-        if option not in named:
-            raise PluginError(f"hook {plugin} has no option {option!r}{nearest(option, named)}")
-    missing = [name for name, p in named.items() if p.default is p.empty and name not in options]
-    if missing:
-        raise PluginError(
-            f"hook {plugin} needs the options {', '.join(missing)}: make_hook({plugin.name!r}, "
-            + ", ".join(f"{name}=..." for name in missing)
-            + ")"
-        )
+def made(hook: object) -> Made | None:
+    """How a hook was made, if by its short name."""
+    return _made[id(hook)][1] if id(hook) in _made else None
+
+
+def caller() -> str:
+    """Where the program has called this package, as "file:line"."""
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == "tenterhooks":
+        frame = frame.f_back
+    return "an unknown place" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
 def load_default(group: str, *, distribution: str, purpose: str) -> Any:
@@ -217,26 +223,16 @@ def load_default(group: str, *, distribution: str, purpose: str) -> Any:
 
 def plugin_of(hook: object, plugins: Iterable[Plugin] | None = None) -> Plugin | None:
     """The plugin that made this hook, or whose entry point is the hook's class; None if it is of none."""
-    if plugins is None and id(hook) in _made:
-        return _made[id(hook)][1]
+    known = made(hook) if plugins is None else None
+    if known is not None:
+        return known.plugin
     cls = type(hook)
     package = cls.__module__.partition(".")[0]
+    if package == "__main__":
+        return None  # It takes a while to read what is installed.
     for plugin in installed() if plugins is None else plugins:
         module, _, attribute = plugin.target.partition(":")
         # The class may be defined in another module of the package than the one that exports it.
         if attribute.strip() == cls.__qualname__ and module.partition(".")[0] == package:
             return plugin
     return None
-
-
-@functools.cache
-def _log_once(names: tuple[str, ...]) -> None:
-    _log.info("hooks that are installed and not used here: %s", ", ".join(names))
-
-
-def log_unused(hooks: Iterable[object]) -> None:
-    """Say which installed hooks are not among these, once per process for the same ones."""
-    used = {plugin.name for hook in hooks if (plugin := plugin_of(hook)) is not None}
-    unused = tuple(plugin.name for plugin in installed() if plugin.name not in used)
-    if unused:
-        _log_once(unused)

@@ -1,6 +1,6 @@
 """All hooks of one session: their stages called, and errors blamed on them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,7 @@ class HookRegistry:
     Args:
         hooks: The hooks, in the order in which they are to be called.
         stops: The session's requests to stop.
+        named: The names and titles of the hooks, savers last; by default they are worked out.
 
     Attributes:
         adapters: One for each hook, in that order, but savers last.
@@ -47,7 +48,9 @@ class HookRegistry:
         HookError: Something is no hook, or stands in the list twice.
     """
 
-    def __init__(self, hooks: Iterable[object], stops: StopRequests) -> None:
+    def __init__(
+        self, hooks: Iterable[object], stops: StopRequests, named: Sequence[tuple[str, str]] | None = None
+    ) -> None:
         self.session: Session | None = None
         self._stops = stops
         self._closing = False
@@ -57,8 +60,11 @@ class HookRegistry:
             if any(hook is other for other, _ in found[:position]):
                 raise HookError(f"hook {hook!r} stands in the list of hooks twice; make two objects", hook)
         found.sort(key=lambda entry: bool(getattr(entry[0], "saves_state", False)))
-        named = zip(found, titles([hook for hook, _ in found]), strict=True)
-        self.adapters = [Adapter(hook, name, title, stages, stops) for (hook, stages), (name, title) in named]
+        named = titles([hook for hook, _ in found]) if named is None else named
+        self.adapters = [
+            Adapter(hook, name, title, stages, stops)
+            for (hook, stages), (name, title) in zip(found, named, strict=True)
+        ]
         self.manager = HookManager(dict(zip(self.adapters, [stages for _, stages in found], strict=True)))
         self.states = HookStates(self.adapters)
         self.turns = Turns(self.adapters, self.manager.order_of("before_run"), self.manager.order_of("after_run"))
@@ -193,6 +199,12 @@ class HookRegistry:
         step = "" if self.session is None else f", at global step {self.session.global_step}"
         note(error, f"in {stage} of hook {title}{step}" if title else f"in {stage}{step}")
         self._stops.current = None
+
+    def blamed_in(self, error: BaseException) -> Adapter | None:
+        """The hook that an error was blamed on, if on any."""
+        notes = getattr(error, "__notes__", None) or ()
+        blamed = (adapter for adapter in self.adapters for text in notes if f" of hook {adapter.title}" in str(text))
+        return next(blamed, None)
 
     def adopt(self, session: "Session", *, again: bool) -> None:
         """Make a raw session the one of these hooks, give them their state in it, and say what was not restored.

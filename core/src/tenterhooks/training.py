@@ -8,19 +8,9 @@ from typing import Any
 from tenterhooks.creators import ChiefSessionCreator, SessionCreator, WorkerSessionCreator, graph_of
 from tenterhooks.graph import Graph
 from tenterhooks.monitored_session import MonitoredSession
-from tenterhooks.plugins import make_hook, make_hooks
+from tenterhooks.training_hooks import MAX_TO_KEEP, SAVE_SECS, chiefs_lineup, workers_lineup
 
 __all__ = ["MonitoredTrainingSession"]
-
-
-class _Default(float):
-    """A period that holds where no other one is given, and reads so."""
-
-    def __repr__(self) -> str:
-        return f"{float(self)} unless save_checkpoint_steps is given"
-
-
-_SAVE_SECS = _Default(600.0)
 
 
 def MonitoredTrainingSession(  # noqa: N802 - TensorFlow's name.
@@ -31,7 +21,7 @@ def MonitoredTrainingSession(  # noqa: N802 - TensorFlow's name.
     checkpoint_dir: str | Path | None = None,
     hooks: Iterable[object] = (),
     chief_only_hooks: Iterable[object] = (),
-    save_checkpoint_secs: float | None = _SAVE_SECS,
+    save_checkpoint_secs: float | None = SAVE_SECS,
     save_checkpoint_steps: int | None = None,
     save_summaries_steps: int | None = None,
     save_summaries_secs: float | None = None,
@@ -39,15 +29,15 @@ def MonitoredTrainingSession(  # noqa: N802 - TensorFlow's name.
     stop_grace_period_secs: float = 120.0,
     max_wait_secs: float = 7200.0,
     summary_dir: str | Path | None = None,
-    max_to_keep: int | None = 5,
+    max_to_keep: int | None = MAX_TO_KEEP,
     max_recoveries: int = 10,
     sleep: Callable[[float], object] = time.sleep,
 ) -> MonitoredSession:
     """Open a monitored session that restores, saves, writes summaries and counts steps as its arguments say.
 
-    The order of the hooks: `chief_only_hooks`, step counter, summaries, `hooks`, and the saver after all. A period of
-    None or 0 switches its hook off. Each of them is the plugin of that short name: `step-counter`, `summary`,
-    `checkpoint`.
+    The order of the hooks: `chief_only_hooks`, step counter, summaries, `hooks`, those that are named in the file, the
+    environment and on the command line, and the saver after all. A period of None or 0 switches its hook off. Each of
+    them is the plugin of that short name: `step-counter`, `summary`, `checkpoint`.
 
     Args:
         graph: The graph; by default the one that is the default graph. Without one, `steps` and `publish` are the loop.
@@ -73,49 +63,32 @@ def MonitoredTrainingSession(  # noqa: N802 - TensorFlow's name.
     Raises:
         HookError: Something in the hooks is no hook, or belongs to another open session.
         PluginError: A plugin that is asked for is missing, broken or claimed twice.
+        ConfigurationError: What is said of hooks outside of code is wrong.
         CheckpointError: The checkpoints cannot be restored, or the folder cannot be written.
     """
-    active = make_hooks(hooks)
     graph = graph_of(None, graph, state)
     creator: SessionCreator
     if is_chief:
         creator = ChiefSessionCreator(graph, checkpoint_dir)
-        defaults: list[object] = make_hooks(chief_only_hooks)
-        if log_step_count_steps:
-            defaults.append(make_hook("step-counter", every_n_steps=log_step_count_steps))
-        if save_summaries_steps or save_summaries_secs:
-            defaults.append(
-                make_hook("summary", save_steps=save_summaries_steps or None, save_secs=save_summaries_secs or None)
-            )
-        active = defaults + active
-        if save_checkpoint_secs is _SAVE_SECS:
-            saved = any(_saves_into(hook, checkpoint_dir) for hook in active)
-            save_checkpoint_secs = None if save_checkpoint_steps is not None or saved else float(_SAVE_SECS)
-        if checkpoint_dir is not None and (save_checkpoint_secs or save_checkpoint_steps):
-            active.append(
-                make_hook(
-                    "checkpoint",
-                    checkpoint_dir=checkpoint_dir,
-                    save_secs=save_checkpoint_secs or None,
-                    save_steps=save_checkpoint_steps or None,
-                    max_to_keep=max_to_keep,
-                )
-            )
+        lineup = chiefs_lineup(
+            hooks,
+            chief_only_hooks,
+            checkpoint_dir=checkpoint_dir,
+            save_checkpoint_secs=save_checkpoint_secs,
+            save_checkpoint_steps=save_checkpoint_steps,
+            save_summaries_steps=save_summaries_steps,
+            save_summaries_secs=save_summaries_secs,
+            log_step_count_steps=log_step_count_steps,
+            max_to_keep=max_to_keep,
+        )
     else:
         creator = WorkerSessionCreator(graph, checkpoint_dir, max_wait_secs=max_wait_secs)
+        lineup = workers_lineup(hooks)
     return MonitoredSession(
         creator,
-        active,
+        lineup,
         stop_grace_period_secs=stop_grace_period_secs,
         max_recoveries=max_recoveries,
         sleep=sleep,
         summary_dir=summary_dir,
     )
-
-
-def _saves_into(hook: object, checkpoint_dir: str | Path | None) -> bool:
-    """Whether a hook is a saver with that folder, or with the session's, which it is."""
-    if not getattr(hook, "saves_state", False) or checkpoint_dir is None:
-        return False
-    directory = getattr(hook, "checkpoint_dir", None)
-    return directory is None or Path(directory).resolve() == Path(checkpoint_dir).resolve()

@@ -1,0 +1,112 @@
+"""How a hook is made with options that are given outside of code, and how an error says where they stand."""
+
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from tenterhooks.configuration import Named, Setting
+from tenterhooks.errors import ConfigurationError, PluginError
+from tenterhooks.options import check_options, converted, fold, option_named, options_of, parsed
+from tenterhooks.plugins import Plugin, find, installed, make_hook
+
+__all__ = ["load_configured", "make_configured", "plugin_named"]
+
+
+def plugin_named(named: Named) -> Plugin:
+    """The plugin of a name that may be written with `_` in place of `-`, and in capitals.
+
+    Raises:
+        ConfigurationError: None is installed, or several are.
+    """
+    names = {plugin.name for plugin in installed()}
+    alike = sorted(name for name in names if fold(name) == fold(named.name))
+    if named.name not in names and len(alike) > 1:
+        raise ConfigurationError(
+            f"{named.where}: by {named.name!r} {' or '.join(map(repr, alike))} may be meant: write it as it is",
+            named.where,
+        )
+    with _said_where(named.where):
+        return find(alike[0] if named.name not in names and alike else named.name)
+
+
+def load_configured(plugin: Plugin, where: str) -> Any:
+    """Import what a plugin points to.
+
+    Args:
+        plugin: The plugin.
+        where: Where it is named, for the message.
+
+    Raises:
+        ConfigurationError: That fails; the cause is chained.
+    """
+    with _said_where(where):
+        return plugin.load()
+
+
+def make_configured(
+    plugin: Plugin,
+    given: Mapping[str, object],
+    decided: Iterable[str],
+    settings: Sequence[Setting],
+    where: str | None,
+) -> tuple[object, dict[str, object], list[str]]:
+    """Make a hook.
+
+    Args:
+        plugin: Its plugin.
+        given: The options that code gives, which go before all others.
+        decided: Those that code leaves at their defaults.
+        settings: Those that are given outside of code, a later one before an earlier one.
+        where: Where outside of code the hook is named; None if code names it.
+
+    Returns:
+        The hook, all options that were given, and what is to be said of them.
+
+    Raises:
+        ConfigurationError: An option is unknown, missing or of a wrong type, or the constructor refuses it.
+        PluginError: The same of a hook of which nothing is said outside of code.
+    """
+    if where is None and not settings:
+        return make_hook(plugin.name, **given), dict(given), []
+    factory = load_configured(plugin, where or settings[0].where)
+    title = f"hook {plugin}"
+    with _said_where(where or settings[0].where):
+        options = options_of(factory)
+    values, places, notes = dict(given), {}, []
+    for setting in settings:
+        option = option_named(options, setting.option, setting.where, title)
+        convert = parsed if setting.is_text else converted
+        value = convert(option, setting.value, setting.where, title)
+        if option.name in given or option.name in decided:
+            notes.append(f"{option.name} of {setting.where} has no effect, since code decides it")
+        else:
+            values[option.name], places[option.name] = value, setting.where
+    notes += [f"{name} by {place}" for name, place in places.items()]
+    blamed = " and ".join(dict.fromkeys([*([where] if where else []), *places.values()])) or settings[0].where
+    name = plugin.name
+    variable = f"TENTERHOOKS_{fold(name).upper().replace('-', '_')}__<OPTION>"
+    with _said_where(blamed):
+        check_options(
+            title,
+            factory,
+            values,
+            example=f"give {{}} in the table [{name}] of the file, as {variable}, or by --set {name}.<OPTION>",
+        )
+        try:
+            return make_hook(name, **values), values, notes
+        except Exception as error:
+            listed = ", ".join(f"{name}={value!r}" for name, value in values.items()) or "no options"
+            raise ConfigurationError(
+                f"{blamed}: {title} cannot be made with {listed}: {type(error).__name__}: {error}", blamed
+            ) from error
+
+
+@contextlib.contextmanager
+def _said_where(where: str) -> Iterator[None]:
+    """Have an error say where what is wrong was named."""
+    try:
+        yield
+    except ConfigurationError:
+        raise
+    except PluginError as error:
+        raise ConfigurationError(f"{where}: {error}", where) from error.__cause__
