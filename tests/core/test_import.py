@@ -24,7 +24,7 @@ def in_a_fresh_process(program: str) -> list[str]:
 def test_it_imports_nothing_but_pluggy_numpy_and_the_standard_library() -> None:
     # What the environment itself imports at its start is no matter of this package's.
     new = in_a_fresh_process(
-        "import sys; before = set(sys.modules); import tenterhooks; print(*set(sys.modules) - before, sep='\\n')"
+        "import sys; before = set(sys.modules); from tenterhooks import *; print(*set(sys.modules) - before, sep='\\n')"
     )
     packages = {name.partition(".")[0] for name in new}
     # Cython puts these two into sys.modules for NumPy's random generators; they are no distributions.
@@ -34,6 +34,34 @@ def test_it_imports_nothing_but_pluggy_numpy_and_the_standard_library() -> None:
 
 def test_it_does_not_read_what_is_installed() -> None:
     assert in_a_fresh_process("import sys, tenterhooks; print('importlib_metadata' in sys.modules)") == ["False"]
+
+
+def test_a_module_is_imported_when_a_name_of_it_is_used() -> None:
+    program = """
+import sys, tenterhooks
+print(sorted(name for name in sys.modules if name.startswith("tenterhooks.")))
+tenterhooks.SessionRunArgs
+print(sorted(name for name in sys.modules if name.startswith("tenterhooks.")))
+print("numpy" in sys.modules)
+"""
+    assert in_a_fresh_process(program) == ["[]", "['tenterhooks.hooks']", "False"]
+
+
+def test_modules_can_be_reached_without_an_import_of_their_own() -> None:
+    program = "import tenterhooks; print(tenterhooks.timer.Timer.__name__, tenterhooks.plugins.__name__)"
+    assert in_a_fresh_process(program) == ["Timer tenterhooks.plugins"]
+
+
+def test_what_is_not_there_is_an_error_as_of_any_module() -> None:
+    with pytest.raises(AttributeError, match="module 'tenterhooks' has no attribute 'Sesion'"):
+        th.Sesion  # type: ignore[attr-defined]  # noqa: B018
+    assert not hasattr(th, "_private")
+
+
+def test_dir_lists_what_was_not_used_yet() -> None:
+    assert in_a_fresh_process("import tenterhooks; print(set(tenterhooks.__all__) <= set(dir(tenterhooks)))") == [
+        "True"
+    ]
 
 
 def test_it_starts_no_thread_and_adds_no_handler() -> None:
@@ -63,17 +91,12 @@ def test_all_is_a_literal_in_order() -> None:
     assert ast.literal_eval(literal) == th.__all__ == sorted(set(th.__all__))
 
 
-def test_the_package_holds_nothing_but_imports_and_all() -> None:
-    docstring, *rest = init_tree().body
-    assert isinstance(docstring, ast.Expr)
-    assert {type(node) for node in rest} == {ast.ImportFrom, ast.Assign}
-
-
-def test_all_is_exactly_the_public_names() -> None:
-    public = [
-        name for name, value in vars(th).items() if not name.startswith("_") and not isinstance(value, types.ModuleType)
-    ]
-    assert sorted(public) == th.__all__
+def test_type_checkers_see_what_there_is() -> None:
+    block = next(node for node in init_tree().body if isinstance(node, ast.If))
+    imports = [node for node in block.body if isinstance(node, ast.ImportFrom)]
+    seen = {alias.name: node.module for node in imports for alias in node.names}
+    assert seen == {name: f"tenterhooks.{module}" for name, module in th._HOME.items()}
+    assert sorted(seen) == th.__all__
 
 
 @pytest.mark.parametrize("name", th.__all__)
