@@ -2,7 +2,9 @@
 
 A block of ```text right after a block of ```python is what that one prints. Blocks of a page build on each other, in
 order. Functions named test_ are called after all. Code of other projects stands in ```py, and is not run. Blocks after
-a comment such as `<!-- needs torch -->` are a program of their own, which runs where that is installed.
+a comment such as `<!-- needs torch -->` are a program of their own, which runs where that is installed. Commands in
+```bash name programs, modules, files and distributions that there are; they are not run, since most of them install or
+publish something.
 """
 
 import inspect
@@ -13,7 +15,9 @@ import sys
 import tomllib
 from collections.abc import Callable
 from importlib import import_module
+from importlib.metadata import entry_points
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -25,10 +29,20 @@ import tenterhooks.hookspecs
 import tenterhooks_checkpoint.hookspecs
 
 ROOT = Path(__file__).parents[2]
-PAGES = ["README.md", *sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/**/*.md"))]
+INDEX = "docs/index.md"  # The site's, which includes docs/README.md.
+PAGES = [
+    page
+    for page in ["README.md", *sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/**/*.md"))]
+    if page != INDEX
+]
 READMES = sorted(path.relative_to(ROOT).as_posix() for path in [*ROOT.glob("core/*.md"), *ROOT.glob("plugins/*/*.md")])
 PLUGIN_OPTIONS = "docs/reference/plugins.md"
 SESSION_OPTIONS = "docs/reference/sessions.md"
+DISTRIBUTIONS = {
+    project["name"]: project
+    for path in sorted(ROOT.glob("core/pyproject.toml")) + sorted(ROOT.glob("plugins/*/pyproject.toml"))
+    for project in [tomllib.loads(path.read_text(encoding="utf-8"))["project"]]
+}
 CALL_TESTS = """
 import contextlib, io
 with contextlib.redirect_stdout(io.StringIO()):
@@ -116,7 +130,47 @@ def test_the_how_to_has_each_framework() -> None:
 
 
 def test_there_are_pages_that_run() -> None:
-    assert {"README.md", "docs/tutorial.md"} <= {page for page in PAGES if blocks(page, "python")}
+    assert {"README.md", "docs/tutorial/own-loop.md"} <= {page for page in PAGES if blocks(page, "python")}
+
+
+# What stands in blocks of shell commands beside the commands of what is installed here.
+SHELL = {"#!/bin/bash", "#SBATCH", "fi", "if", "rm", "scontrol", "srun", "twine"}
+BASH = [
+    (page, command.strip())
+    for page in PAGES
+    for block in blocks(page, "bash")
+    for command in re.split(r"\n|&&", block)
+    if command.strip()
+]
+
+
+@pytest.mark.parametrize(("page", "command"), BASH)
+def test_a_shell_command_of_a_page_names_what_there_is(page: str, command: str) -> None:
+    name, *arguments = command.removeprefix(".venv/bin/").split()
+    scripts = {script.name for script in entry_points(group="console_scripts")} | {"python", "python3"}
+    assert name in SHELL | scripts or (ROOT / name).is_file(), f"{page} has a command {name!r}: {command}"
+    if name.startswith("python") and arguments[0] == "-m":
+        assert find_spec(arguments[1]), f"{page}: there is no module {arguments[1]!r} to run: {command}"
+    elif name.startswith("python") and arguments[0].startswith("docs/"):
+        assert (ROOT / arguments[0]).is_file(), f"{page}: {command}"
+    if name == "pip":
+        files = [after for before, after in pairwise(arguments) if before == "-r"]
+        assert [file for file in files if not (ROOT / file).is_file()] == [], f"{page}: {command}"
+        ours = {word for word in arguments if word.startswith("tenterhooks")}
+        assert ours <= DISTRIBUTIONS.keys(), f"{page}: {command}"
+
+
+def test_there_are_shell_commands() -> None:
+    assert ("docs/how-to/release.md", ".ci/run") in BASH
+
+
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def test_the_changelog_has_the_version_of_each_distribution(name: str) -> None:
+    section = re.search(rf"^## {name}$(.*?)(?=^## |\Z)", read("docs/changelog.md"), re.MULTILINE | re.DOTALL)
+    assert section, f"docs/changelog.md has no heading '## {name}'"
+    newest = re.search(r"^### (\S+)", section[1], re.MULTILINE)
+    assert newest
+    assert newest[1] == DISTRIBUTIONS[name]["version"]
 
 
 def install(project: dict[str, Any], modules: dict[str, str], folder: Path) -> None:
