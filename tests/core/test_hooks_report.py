@@ -129,6 +129,14 @@ class TestFailed:
         states = {name: row.state for name, row in named(report_in(caught.value)).items()}
         assert states == {"a": "active", "failing": "failed", "b": "active"}
 
+        assert [note for note in caught.value.__notes__ if "is named by" in note] == []
+
+    def test_a_begin_that_raises_of_a_hook_that_code_does_not_name(self, project: Project) -> None:
+        project.environment({"HOOKS": "failing"})
+        with pytest.raises(OSError, match="no begin") as caught:
+            training_session(hooks=["guard"])
+        assert caught.value.__notes__[-1] == "hook 'failing' is named by environment TENTERHOOKS_HOOKS"
+
     def test_a_session_that_cannot_be_made_for_another_reason(self, project: Project) -> None:
         class Creator:
             graph = counting_graph()

@@ -1,6 +1,7 @@
 """What `import tenterhooks` brings, and what it leaves alone."""
 
 import ast
+import re
 import subprocess
 import sys
 import types
@@ -62,6 +63,17 @@ def test_dir_lists_what_was_not_used_yet() -> None:
     assert in_a_fresh_process("import tenterhooks; print(set(tenterhooks.__all__) <= set(dir(tenterhooks)))") == [
         "True"
     ]
+
+
+def test_it_brings_nothing_that_only_a_configuration_needs() -> None:
+    program = """
+import sys
+from tenterhooks import *
+print(*(name for name in sys.modules if name.startswith("tenterhooks.")))
+"""
+    names = " ".join(in_a_fresh_process(program))
+    assert "tenterhooks.lifecycle" in names
+    assert not re.findall(r"tomllib|tenterhooks\.(?:\w*option\w*|configur\w*|lineup|hooks_report)", names)
 
 
 def test_it_starts_no_thread_and_adds_no_handler() -> None:

@@ -54,6 +54,12 @@ class TestNaming:
         with kind(graph=counting_graph(), hooks=["step-counter"]) as session:
             assert [row.name for row in session.hooks_report if row.state == "active"] == ["step-counter"]
 
+    def test_nor_do_options_count_there(self, project: Project) -> None:
+        project.file("[guard]\nlimit = -1")
+        with training("guard") as session:
+            (row,) = [row for row in session.hooks_report if row.state == "active"]
+        assert row.options == {}
+
 
 class TestOptions:
     FILE = """hooks = ["guard"]

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 import tenterhooks as th
+from tenterhooks.names import fold
 
 from .recorders import Recorder, Stateful, training
 
@@ -51,3 +52,7 @@ class TestNames:
         with training(*hooks) as session:
             session.run("train")
             assert [request.hook for request in session.stop] == ["a", "a-2"]
+
+
+def test_names_are_compared_in_one_form() -> None:
+    assert {fold(name) for name in ("stop-at-step", "STOP_AT_STEP", "Stop-At_Step")} == {"stop-at-step"}

@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, NewType, Optional
@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal, NewType, Optional
 import pytest
 
 import tenterhooks as th
-from tenterhooks.option_types import describe
 from tenterhooks.option_values import RefusedError, converted_value, parsed_text
 
 Steps = NewType("Steps", int)
@@ -37,6 +36,12 @@ Tensors = th.Node | str | Iterable[th.Node | str] | Mapping[str, th.Node | str]
 
 def same(given: object, wanted: object) -> bool:
     return type(given) is type(wanted) and (given == wanted or repr(given) == repr(wanted))
+
+
+def assert_says(error: BaseException, says: str) -> None:
+    """Where a message ends in three dots, what comes there does not matter."""
+    given = str(error).strip()
+    assert given == says or (says.endswith("...") and given.startswith(says[:-3]))
 
 
 @pytest.mark.parametrize(
@@ -95,13 +100,14 @@ def test_a_value_of_a_file_is_taken(annotation: object, value: object, wanted: o
         (int, 1.0, "is int, not 1.0 (float)"),
         (int, "1", 'is int, not "1" (str)'),
         (float, False, "is float, not false (bool)"),
-        (float, 10**400, "is float, not 1000"),
+        (float, 10**400, "is float, not 1000..."),
         (bool, 1, "is true or false, not 1 (int)"),
+        (bool, "yes", 'is true or false, not "yes" (str)'),
         (bool, "ture", "is true or false, not \"ture\" (str); the nearest: 'true'"),
         (str, 5, "is str, not 5 (int)"),
         (int | None, "nan", 'is int or none, not "nan" (str)'),
         (Path | None, 3, "is a path or none, not 3 (int)"),
-        (Literal["min", "max"], "maxi", 'is "min" or "max", not "maxi" (str); the nearest: \'max\''),
+        (Literal["min", "max"], "maxi", 'is "min" or "max", not "maxi" (str); the nearest: \'max\', \'min\''),
         (Literal[1, 2], True, "is 1 or 2, not true (bool)"),
         (list[int], 3, "is a list of int, not 3 (int)"),
         (list[int], [1, "a"], ', item 2 is int, not "a" (str)'),
@@ -123,7 +129,7 @@ def test_a_value_of_a_file_is_taken(annotation: object, value: object, wanted: o
 def test_a_wrong_value_of_a_file_is_refused(annotation: object, value: object, says: str) -> None:
     with pytest.raises(RefusedError) as caught:
         converted_value(annotation, value)
-    assert str(caught.value).strip().startswith(says)
+    assert_says(caught.value, says)
 
 
 @pytest.mark.parametrize(
@@ -184,7 +190,7 @@ def test_a_text_is_taken(annotation: object, text: str, wanted: object) -> None:
         (int, "1.0", 'is int, not "1.0" (str)'),
         (int, "", 'is int, not "" (str)'),
         (int, "\uff19", 'is int, not "\uff19" (str)'),
-        (int, "9" * 5000, 'is int, not "999'),
+        (int, "9" * 5000, 'is int, not "999...'),
         (float, "much", 'is float, not "much" (str)'),
         (bool, "1", 'is true or false, not "1" (str)'),
         (bool, "flase", "is true or false, not \"flase\" (str); the nearest: 'false'"),
@@ -193,29 +199,12 @@ def test_a_text_is_taken(annotation: object, text: str, wanted: object) -> None:
         (list[int], '[1, "2"]', ', item 2 is int, not "2" (str)'),
         (dict[str, int], "a=1", 'is a table of int, not "a=1" (str)'),
         (dict[str, int], "[1]", 'is a table of int, not "[1]" (str)'),
-        (dict[str, int], "{a = 1}\nb = 2", "is a table of int, not "),
-        (list[int], "[" * 100_000, ', item 1 is int, not "[[['),
+        (dict[str, int], "{a = 1}\nb = 2", "is a table of int, not ..."),
+        (list[int], "[" * 100_000, ', item 1 is int, not "[[[...'),
     ],
 )
 def test_a_wrong_text_is_refused(annotation: object, text: str, says: str) -> None:
     with pytest.raises(RefusedError) as caught:
         parsed_text(annotation, text)
-    assert str(caught.value).strip().startswith(says)
+    assert_says(caught.value, says)
     assert len(str(caught.value)) < 300
-
-
-@pytest.mark.parametrize(
-    "annotation",
-    [
-        Callable[[], int],
-        th.Saver | None,
-        list[th.Node],
-        dict[str, th.Node],
-        dict[int, str],
-        "Unknown",
-        th.Node,
-        complex,
-    ],
-)
-def test_nothing_can_be_given_for_other_types(annotation: object) -> None:
-    assert describe(annotation) is None

@@ -1,7 +1,10 @@
 """What is installed: found by its short name, made with its options, and nothing imported before it is wanted."""
 
+import gc
+import inspect
 import logging
 import sys
+import weakref
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -280,6 +283,29 @@ class TestBroken:
         with training("guard") as session:
             assert session.run("w") == 0.0
         assert "fake_broken" not in sys.modules
+
+
+class TestMade:
+    def test_how_a_hook_was_made_is_known(self, install: Install) -> None:
+        install_guard(install)
+        hook = th.make_hook("guard", limit=[1.0, object()], strict=True)
+        line = inspect.currentframe().f_lineno - 1  # type: ignore[union-attr]
+        assert plugins.made(hook) == (
+            plugins.find("guard"),
+            {"limit": [1.0, "<object>"], "strict": True},
+            f"{__file__}:{line}",
+        )
+        assert plugins.made(object()) is None
+
+    def test_a_hook_that_its_own_option_refers_to_can_be_dropped(self, install: Install) -> None:
+        install_guard(install)
+        options: list[Any] = []
+        hook = th.make_hook("guard", limit=options.append)
+        options.append(hook)
+        watched = weakref.ref(hook)
+        del hook, options
+        gc.collect()
+        assert watched() is None
 
 
 class TestOptions:

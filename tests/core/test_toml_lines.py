@@ -55,6 +55,7 @@ a = 42
 [tool]
 b = 45
 \t indented\t=\t46
+quotes = ["""a"""", "b", """""", 47]
 '''
 
 
@@ -71,7 +72,7 @@ def test_each_key_and_item_has_its_line(ends: str) -> None:
     text = FILE.replace("\n", ends)
     wanted = dict(numbers(tomllib.loads(text)))
     lines = TomlLines(text)
-    assert len(wanted) == 29
+    assert len(wanted) == 30
     assert {path: lines.of(path) for path in wanted} == wanted
 
 

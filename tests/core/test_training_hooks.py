@@ -141,7 +141,7 @@ class TestWorkers:
             "checkpoint": ("disabled", "only the chief gets it"),
             "summary": ("disabled", "only the chief gets it"),
             "step-counter": ("disabled", "only the chief gets it"),
-            "other-saver": ("disabled", "only the chief has savers"),
+            "other-saver": ("disabled", "only the chief gets it"),
         }
 
     def test_they_get_what_code_gives(self, project: Project) -> None:

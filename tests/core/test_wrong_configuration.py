@@ -9,7 +9,6 @@ import tenterhooks as th
 from tenterhooks.configuration import CommandLine, use_command_line
 
 from .configured import Project, training_session
-from .distributions import Install
 
 GUARD = "hook 'guard' (tenterhooks-guard 1.5)"
 
@@ -238,38 +237,3 @@ def test_a_number_or_nesting_that_no_reader_takes(project: Project) -> None:
     project.file(f"[guard]\nlimit = {'[' * 50_000}")
     with pytest.raises(th.ConfigurationError, match=r"^tenterhooks\.toml:2: this is no TOML: "):
         training_session()
-
-
-def test_a_plugin_that_cannot_be_imported_keeps_its_cause(project: Project, install: Install) -> None:
-    install("tenterhooks-lost", {"lost": "no_such_module:Hook"})
-    project.environment({"HOOKS": "lost"})
-    message = (
-        r"^environment TENTERHOOKS_HOOKS: plugin 'lost' .* cannot be imported from 'no_such_module:Hook': ModuleNot"
-    )
-    with pytest.raises(th.ConfigurationError, match=message) as caught:
-        training_session()
-    assert isinstance(caught.value.__cause__, ModuleNotFoundError)
-
-
-def test_a_plugin_that_makes_no_hook(project: Project, install: Install) -> None:
-    install("tenterhooks-number", {"number": "fake_number:seven"}, fake_number="seven = 7")
-    project.environment({"HOOKS": "number"})
-    message = "^environment TENTERHOOKS_HOOKS: 7 makes no hook, since it cannot be called"
-    with pytest.raises(th.ConfigurationError, match=message):
-        training_session()
-
-
-def test_two_plugins_that_are_written_alike(project: Project, install: Install) -> None:
-    install("two", {"a-b": "fake_hooks:Guard", "a_b": "fake_hooks:Guard"})
-    project.environment({"HOOKS": "A-B"})
-    message = "^environment TENTERHOOKS_HOOKS: by 'A-B' 'a-b' or 'a_b' may be meant: write it as it is$"
-    with pytest.raises(th.ConfigurationError, match=message):
-        training_session()
-
-
-def test_a_hook_that_code_names_blames_those_who_gave_the_options(project: Project) -> None:
-    project.file("[guard]\nlimit = -1")
-    with pytest.raises(
-        th.ConfigurationError, match=r"^tenterhooks\.toml:2: hook 'guard' .* cannot be made with limit=-1"
-    ):
-        training_session(hooks=["guard"])

@@ -2,9 +2,11 @@
 
 A block of ```text right after a block of ```python is what that one prints. Blocks of a page build on each other, in
 order. Functions named test_ are called after all. Code of other projects stands in ```py, and is not run. Blocks after
-a comment such as `<!-- needs torch -->` are a program of their own, which runs where that is installed. Commands in
-```bash name programs, modules, files and distributions that there are; they are not run, since most of them install or
-publish something.
+a comment such as `<!-- needs torch -->` are a program of their own, which runs where that is installed.
+
+Commands in ```bash name programs, modules, files and distributions that there are; they are not run, since most of them
+install or publish something. Blocks of ```sh run, with the files that the blocks of ```python and ```toml before them
+are: a name right before one, as in "`train.py`:", begins a file, and ```toml without one goes on with the last.
 """
 
 import inspect
@@ -19,6 +21,7 @@ from importlib.metadata import entry_points
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
+from shutil import which
 from types import ModuleType
 from typing import Any
 
@@ -82,6 +85,8 @@ def program(page: str, need: str | None = None) -> tuple[str, str]:
             start = text.count("\n", 0, block.start("code"))
             code = block["code"].splitlines()
             lines[start : start + len(code)] = code
+        elif block["language"] == "text" and previous is not None and previous["language"] == "sh":
+            continue  # See below.
         elif block["language"] == "text":
             assert previous is not None
             assert previous["language"] == "python", f"{page}: what prints this?\n{block['code']}"
@@ -188,7 +193,7 @@ def install(project: dict[str, Any], modules: dict[str, str], folder: Path) -> N
     (info / "entry_points.txt").write_text("\n".join(lines), encoding="utf-8")
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "toml")])
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "toml") and not blocks(page, "sh")])
 def test_the_plugin_of_a_page_is_found_by_its_short_name(page: str, tmp_path: Path) -> None:
     (metadata,) = blocks(page, "toml")
     project = tomllib.loads(metadata)["project"]
@@ -217,6 +222,47 @@ def test_the_readmes_first_hook_has_ten_lines_and_its_first_plugin_twenty() -> N
     (metadata,) = blocks("README.md", "toml")
     assert len([line for line in hook.splitlines() if line]) <= 10
     assert len([line for line in (plugin + metadata).splitlines() if line]) <= 20
+
+
+# Shell
+
+
+@pytest.mark.skipif(which("bash") is None, reason="the pages' commands are bash's, which is not installed")
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "sh")])
+def test_the_commands_of_a_page_print_what_the_page_says(page: str, tmp_path: Path) -> None:
+    text = read(page)
+    wanted, script = [], []
+    files: dict[str, str] = {}
+    previous = None
+    for block in BLOCK.finditer(text):
+        language = block["language"]
+        if language in ("python", "toml"):
+            named = re.search(r"`([\w.]+)`:\s*\Z", text[: block.start()])
+            if named:
+                files[language] = named[1]
+            if named or language == "toml":
+                sign = ">" if named else ">>"
+                script.append(f"cat {sign} {files[language]} <<'END'\n{block['code']}END\n")
+        elif language == "sh":
+            script.append(block["code"])
+        elif language == "text" and previous == "sh":
+            wanted.append(block["code"])
+        previous = language
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("TENTERHOOKS_")}
+    environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    command = ["bash", "-eu", "-c", "\n".join(script)]
+    done = subprocess.run(
+        command,
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "".join(wanted)
 
 
 # Tables

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from tenterhooks.errors import ConfigurationError
-from tenterhooks.options import fold
+from tenterhooks.names import fold
 
 __all__ = [
     "PREFIX",

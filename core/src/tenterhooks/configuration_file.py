@@ -1,6 +1,7 @@
 """The file that names hooks: `tenterhooks.toml`, or the table `[tool.tenterhooks]` of `pyproject.toml`."""
 
 import json
+import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tenterhooks.configuration import Named, Setting, Source
 from tenterhooks.errors import ConfigurationError, nearest
-from tenterhooks.options import fold
+from tenterhooks.names import fold
 
 if TYPE_CHECKING:
     from tenterhooks.toml_lines import TomlLines
@@ -42,22 +43,28 @@ def read_file() -> Source:
     return Source() if found is None else _File(*found).source()
 
 
+# How a file may begin to speak of this package's table. Most files of that name do not, and reading them takes a while.
+_MENTION = re.compile(r"""\btool\b["']?\s*(?:\.\s*["']?tenterhooks|\]|=)""")
+
+
 def _find() -> tuple[Path, str, dict[str, Any]] | None:
     try:
-        here = Path.cwd()
+        folder = str(Path.cwd())
     except OSError:
         return None  # The working directory was deleted.
-    for folder in (here, *here.parents):
+    above = None
+    while folder != above:
         for name in (_OWN, _SHARED):
-            path = folder / name
-            if not path.is_file():
+            # Not by way of `Path`, since this is done whenever a session is opened.
+            if not os.path.isfile(os.path.join(folder, name)):  # noqa: PTH113, PTH118
                 continue
+            path = Path(folder, name)
             text = _text(path)
-            # Most files of that name are none of this package's, and it takes a while to read them.
-            if name == _OWN or "tenterhooks" in text:
+            if name == _OWN or _MENTION.search(text):
                 content = _parsed(path, text)
                 if name == _OWN or "tenterhooks" in _table_of(content, "tool"):
                     return path, text, content
+        above, folder = folder, os.path.dirname(folder)  # noqa: PTH120
     return None
 
 

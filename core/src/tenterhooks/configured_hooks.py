@@ -6,7 +6,8 @@ from typing import Any
 
 from tenterhooks.configuration import Named, Setting
 from tenterhooks.errors import ConfigurationError, PluginError
-from tenterhooks.options import check_options, converted, fold, option_named, options_of, parsed
+from tenterhooks.names import fold
+from tenterhooks.options import check_options, converted, option_named, options_of, parsed
 from tenterhooks.plugins import Plugin, find, installed, make_hook
 
 __all__ = ["load_configured", "make_configured", "plugin_named"]

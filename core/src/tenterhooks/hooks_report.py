@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from tenterhooks.names import name_of
-from tenterhooks.options import fold
+from tenterhooks.errors import note
+from tenterhooks.names import fold, name_of
 from tenterhooks.plugins import Plugin, installed, plugin_of
 
 if TYPE_CHECKING:
@@ -82,6 +82,11 @@ class Entry:
     notes: list[str] = field(default_factory=list)
 
     @property
+    def by_code(self) -> bool:
+        """Whether code has named it."""
+        return self.origin.startswith("code ")
+
+    @property
     def plugin(self) -> Plugin | None:
         """Its plugin, if it is of one that is installed just once."""
         if self.hook is not None:
@@ -143,9 +148,15 @@ def attach_report(
     adapters: "Sequence[Adapter]" = (),
     failed: "Adapter | None" = None,
 ) -> None:
-    """Give an error that keeps a session from being opened the attribute `hooks_report`, if it takes one."""
+    """Give an error that keeps a session from being opened the attribute `hooks_report`, if it takes one.
+
+    Where it is blamed on a hook that code does not name, a note says who does.
+    """
     if not isinstance(error, Exception):
         return  # An interrupt does not wait for it.
+    for entry in entries:
+        if failed is not None and entry.hook is failed.hook and not entry.by_code:
+            note(error, f"hook {failed.name!r} is named by {entry.origin}")
     # Whatever cannot be read or set: the error itself matters more.
     with contextlib.suppress(Exception):
         error.hooks_report = report_of(entries, adapters, failed)  # type: ignore[attr-defined]

@@ -4,7 +4,7 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from tenterhooks.closing import close_hooks, leave
 from tenterhooks.coordinator import Coordinator
@@ -13,14 +13,15 @@ from tenterhooks.errors import OutOfRangeError
 from tenterhooks.fetches import Feeds, Fetches
 from tenterhooks.graph import Graph
 from tenterhooks.hooks import RunMetadata, SessionRunContext
-from tenterhooks.hooks_report import HooksReport, attach_report, log_report, report_of
-from tenterhooks.lineup import Lineup
 from tenterhooks.merged_run import MergedRun
 from tenterhooks.ownership import claim, release
 from tenterhooks.registry import HookRegistry
 from tenterhooks.session import Session
 from tenterhooks.step_fn import StepContext, check_step_fn
 from tenterhooks.stop import StopRequest, StopRequests
+
+if TYPE_CHECKING:
+    from tenterhooks.hooks_report import HooksReport
 
 __all__ = ["HookedSession"]
 
@@ -53,6 +54,10 @@ class HookedSession:
         summary_dir: str | Path | None = None,
         state: Mapping[str, Any] | None = None,
     ) -> None:
+        # Imported late: what is said of hooks outside of code is of use where a session is opened, and nowhere else.
+        from tenterhooks.hooks_report import attach_report, log_report
+        from tenterhooks.lineup import Lineup
+
         self._lineup = Lineup.of(hooks)
         self._graph = graph_of(creator, graph, state)
         self._creator = creator or ChiefSessionCreator(self._graph)
@@ -136,8 +141,10 @@ class HookedSession:
         return self._stops.adopted
 
     @property
-    def hooks_report(self) -> HooksReport:
+    def hooks_report(self) -> "HooksReport":
         """Which hooks the session has and from where, which are switched off, and which are installed and not used."""
+        from tenterhooks.hooks_report import report_of
+
         return report_of(self._lineup.entries, self._registry.adapters)
 
     def raw_session(self) -> Session | None:

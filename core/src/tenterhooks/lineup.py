@@ -5,13 +5,11 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from tenterhooks.configuration import PREFIX, Named, Setting, read_configuration, stray_variables
-from tenterhooks.configured_hooks import load_configured, make_configured, plugin_named
 from tenterhooks.errors import ConfigurationError, nearest
 from tenterhooks.graph import Graph
 from tenterhooks.hooks import SessionRunHook
 from tenterhooks.hooks_report import Entry, attach_report
-from tenterhooks.names import name_of, titles
-from tenterhooks.options import fold
+from tenterhooks.names import fold, name_of, titles
 from tenterhooks.plugins import Plugin, caller, find, installed, made
 
 __all__ = ["Lineup"]
@@ -62,9 +60,10 @@ class Lineup:
                 self.add_by_name(hook, {})
                 continue
             known = made(hook)
-            entry = Entry(None, hook, f"code {known.place}" if known else self._origin, known.options if known else {})
+            _, options, place = known or (None, {}, None)
+            entry = Entry(None, hook, f"code {place}" if place else self._origin, options)
             self.entries.append(entry)
-            for setting in self._settings_of(entry.names) if self._has_settings else ():
+            for setting in self._settings_of(entry.names) if self._configuration.settings else ():
                 entry.notes.append(f"{setting.where} has no effect on an object that code has made")
 
     def add_by_name(self, name: str, given: Mapping[str, object], decided: Iterable[str] = ()) -> None:
@@ -83,8 +82,6 @@ class Lineup:
     def add_configured(
         self,
         refused: Mapping[str, str],
-        *,
-        is_chief: bool,
         given: Mapping[str, Mapping[str, object]] = _NOTHING,
         decided: Iterable[str] = (),
     ) -> None:
@@ -92,7 +89,6 @@ class Lineup:
 
         Args:
             refused: By name why a hook does not join.
-            is_chief: Whether those join that only the chief has, savers.
             given: By name the options that code gives a hook if it joins.
             decided: Those that code leaves at their defaults, of such a hook.
 
@@ -100,27 +96,26 @@ class Lineup:
             ConfigurationError: A plugin is missing, claimed twice or broken, or does not take the options.
         """
         for named in self._configuration.hooks:
+            # Imported late: most sessions have no such hooks.
+            from tenterhooks.configured_hooks import plugin_named
+
             plugin = plugin_named(named)
             there = [entry for entry in self.entries if fold(plugin.name) in entry.names]
             if there:
                 there[0].notes.append(f"named by {named.where} too")
                 continue
             entry = Entry(plugin.name, None, named.where)
-            why = refused.get(plugin.name)
-            if why is None and not is_chief and not self._configuration.off(plugin.name):
-                saves = getattr(load_configured(plugin, named.where), "saves_state", False)
-                why = "only the chief has savers" if saves else None
-            if why is not None:
-                self._leave_out(entry, why)
-            else:
-                by_code = given.get(plugin.name)
-                left = () if by_code is None else decided
-                self._add(entry, by_code or {}, left, functools.partial(find, plugin.name), named.where)
+            if plugin.name in refused:
+                self._leave_out(entry, refused[plugin.name])
+                continue
+            by_code = given.get(plugin.name)
+            left = () if by_code is None else decided
+            self._add(entry, by_code or {}, left, functools.partial(find, plugin.name), named.where)
 
     def leave_out(self, is_meant: Callable[[object], bool], why: str) -> None:
         """Have those that were named outside of code not join if they are meant."""
         for entry in self.entries:
-            if entry.state == "active" and not entry.origin.startswith("code ") and is_meant(entry.hook):
+            if entry.state == "active" and not entry.by_code and is_meant(entry.hook):
                 entry.state = "disabled"
                 entry.notes.append(why)
 
@@ -163,10 +158,6 @@ class Lineup:
             self._check(known)
         return hooks, names
 
-    @property
-    def _has_settings(self) -> bool:
-        return self._configured and bool(self._configuration.settings)
-
     def _settings_of(self, names: set[str]) -> list[Setting]:
         return [setting for setting in self._configuration.settings if self._configured and fold(setting.hook) in names]
 
@@ -185,6 +176,9 @@ class Lineup:
         where: str | None = None,
     ) -> None:
         """Make the hook of an entry, unless it is switched off."""
+        # Imported late: it brings all that is known of types.
+        from tenterhooks.configured_hooks import make_configured
+
         assert entry.name is not None
         off = self._configuration.off(entry.name)
         if off:
@@ -212,6 +206,8 @@ class Lineup:
                     named.where,
                 )
         for hook in dict.fromkeys(fold(setting.hook) for setting in self._configuration.settings):
+            from tenterhooks.configured_hooks import plugin_named
+
             settings = self._configuration.settings_of(hook)
             plugin = plugin_named(Named(settings[-1].hook, settings[-1].where))
             if not any(fold(plugin.name) in entry.names for entry in self.entries):

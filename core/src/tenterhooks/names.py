@@ -7,7 +7,7 @@ from types import ModuleType
 from tenterhooks.errors import HookError
 from tenterhooks.plugins import Plugin, plugin_of
 
-__all__ = ["name_of", "titles"]
+__all__ = ["fold", "name_of", "titles"]
 
 _log = logging.getLogger(__name__)
 
@@ -38,6 +38,11 @@ def titles(hooks: Sequence[object]) -> list[tuple[str, str]]:
         )
         result.append((name, f"{name!r} ({origin})"))
     return result
+
+
+def fold(name: str) -> str:
+    """A name in the one form in which names are compared that may be written with `-` or `_`, small or large."""
+    return name.lower().replace("_", "-")
 
 
 def name_of(hook: object, plugin: Plugin | None) -> str:

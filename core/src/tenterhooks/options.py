@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from tenterhooks.errors import ConfigurationError, PluginError, nearest
+from tenterhooks.names import fold
 from tenterhooks.option_types import describe, resolved
 from tenterhooks.option_values import RefusedError, converted_value, parsed_text
 
-__all__ = ["REQUIRED", "Option", "check_options", "converted", "fold", "option_named", "options_of", "parsed"]
+__all__ = ["REQUIRED", "Option", "check_options", "converted", "option_named", "options_of", "parsed"]
 
 
 class _Required(enum.Enum):
@@ -97,11 +98,6 @@ def check_options(title: str, factory: Callable[..., object], options: Mapping[s
     if missing:
         call = example.format(", ".join(f"{name}=..." for name in missing))
         raise PluginError(f"{title} needs the options {', '.join(missing)}: {call}")
-
-
-def fold(name: str) -> str:
-    """A name in the one form in which names are compared that may be written with `-` or `_`, small or large."""
-    return name.lower().replace("_", "-")
 
 
 def option_named(options: Iterable[Option], name: str, where: str, title: str) -> Option:

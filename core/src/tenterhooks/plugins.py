@@ -16,14 +16,12 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from tenterhooks.errors import PluginError, nearest, note
-from tenterhooks.options import check_options
 
 if TYPE_CHECKING:
     import importlib_metadata
 
 __all__ = [
     "HOOKS_GROUP",
-    "Made",
     "Plugin",
     "caller",
     "find",
@@ -76,24 +74,8 @@ class Plugin:
             ) from error
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
-    """How a hook was made by its short name.
-
-    Attributes:
-        plugin: The plugin.
-        options: What it was given: plain values as they are, of others the name of their type. A hook that holds one of
-            them, and is held by it, could else never be dropped.
-        place: Where in the program, as "file:line".
-    """
-
-    plugin: Plugin
-    options: Mapping[str, object]
-    place: str
-
-
-# By the hook's id: where an entry point is a function, the hook's class does not tell which plugin made it.
-_made: dict[int, tuple[weakref.ref[Any], Made]] = {}
+# How a hook was made, by its id: where an entry point is a function, the hook's class does not tell the plugin.
+_made: dict[int, tuple[weakref.ref[Any], Plugin, Mapping[str, object], str]] = {}
 
 
 def _forget(identity: int, _: object) -> None:
@@ -168,6 +150,9 @@ def make_hook(name: str, **options: Any) -> Any:
     Raises:
         PluginError: The plugin is missing, claimed twice or broken, or does not take these options.
     """
+    # Imported late: it brings all that is known of types.
+    from tenterhooks.options import check_options
+
     plugin = find(name)
     factory: Callable[..., Any] = plugin.load()
     check_options(f"hook {plugin}", factory, options, example=f"make_hook({plugin.name!r}, {{}})")
@@ -177,10 +162,8 @@ def make_hook(name: str, **options: Any) -> Any:
         note(error, f"while making hook {plugin} with {options}")
         raise
     with contextlib.suppress(TypeError):  # Not every object can be referred to weakly.
-        _made[id(hook)] = (
-            weakref.ref(hook, functools.partial(_forget, id(hook))),
-            Made(plugin, {name: _plain(value) for name, value in options.items()}, caller()),
-        )
+        reference = weakref.ref(hook, functools.partial(_forget, id(hook)))
+        _made[id(hook)] = reference, plugin, {name: _plain(value) for name, value in options.items()}, caller()
     return hook
 
 
@@ -192,9 +175,14 @@ def _plain(value: object) -> object:
     return f"<{type(value).__name__}>"
 
 
-def made(hook: object) -> Made | None:
-    """How a hook was made, if by its short name."""
-    return _made[id(hook)][1] if id(hook) in _made else None
+def made(hook: object) -> tuple[Plugin, Mapping[str, object], str] | None:
+    """How a hook was made, if by its short name.
+
+    Returns:
+        Its plugin; its options, plain values as they are and of others the name of their type, since a hook that such a
+        value holds could else never be dropped; and where in the program it was made, as "file:line".
+    """
+    return _made[id(hook)][1:] if id(hook) in _made else None
 
 
 def caller() -> str:
@@ -225,7 +213,7 @@ def plugin_of(hook: object, plugins: Iterable[Plugin] | None = None) -> Plugin |
     """The plugin that made this hook, or whose entry point is the hook's class; None if it is of none."""
     known = made(hook) if plugins is None else None
     if known is not None:
-        return known.plugin
+        return known[0]
     cls = type(hook)
     package = cls.__module__.partition(".")[0]
     if package == "__main__":

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tenterhooks.lineup import Lineup
+if TYPE_CHECKING:
+    from tenterhooks.lineup import Lineup
 
 __all__ = ["MAX_TO_KEEP", "SAVE_SECS", "chiefs_lineup", "workers_lineup"]
 
@@ -24,12 +26,15 @@ SAVE_SECS = _DefaultPeriod(600.0)
 MAX_TO_KEEP = _DefaultNumber(5)
 
 
-def workers_lineup(hooks: Iterable[object]) -> Lineup:
+def workers_lineup(hooks: Iterable[object]) -> "Lineup":
     """The hooks of a process that is not the chief: none that saves or writes summaries, unless code gives it."""
+    # Imported late: it is of use where a session is opened.
+    from tenterhooks.lineup import Lineup
+
     lineup = Lineup(configured=True)
     lineup.add(hooks)
-    of_chief = dict.fromkeys(("checkpoint", "step-counter", "summary"), "only the chief gets it")
-    lineup.add_configured(of_chief, is_chief=False)
+    lineup.add_configured(dict.fromkeys(("checkpoint", "step-counter", "summary"), "only the chief gets it"))
+    lineup.leave_out(lambda hook: bool(getattr(hook, "saves_state", False)), "only the chief gets it")
     return lineup
 
 
@@ -44,8 +49,11 @@ def chiefs_lineup(
     save_summaries_secs: float | None,
     log_step_count_steps: int | None,
     max_to_keep: int | None,
-) -> Lineup:
+) -> "Lineup":
     """The hooks of the chief, in their order; the arguments are those of `MonitoredTrainingSession`."""
+    # Imported late: it is of use where a session is opened.
+    from tenterhooks.lineup import Lineup
+
     lineup = Lineup(configured=True)
     lineup.add(chief_only_hooks)
     refused = {}
@@ -64,7 +72,7 @@ def chiefs_lineup(
 
 
 def _add_savers(
-    lineup: Lineup,
+    lineup: "Lineup",
     refused: dict[str, str],
     checkpoint_dir: str | Path | None,
     secs: float | None,
@@ -74,7 +82,7 @@ def _add_savers(
     """Add the hooks that are named outside of code, and see that just one saves into the folder."""
     given: dict[str, object] = {} if max_to_keep is MAX_TO_KEEP else {"max_to_keep": max_to_keep}
     if checkpoint_dir is None:
-        lineup.add_configured(refused, is_chief=True, given={"checkpoint": given})
+        lineup.add_configured(refused, given={"checkpoint": given})
         return
     given["checkpoint_dir"] = checkpoint_dir
     # A period of None or 0 is decided, too: none.
@@ -93,7 +101,7 @@ def _add_savers(
         )
     elif not period_outside:
         given["save_secs"] = float(SAVE_SECS)
-    lineup.add_configured(refused, is_chief=True, given={"checkpoint": given}, decided=decided)
+    lineup.add_configured(refused, given={"checkpoint": given}, decided=decided)
     if asked_for or in_code:
         lineup.leave_out(
             lambda hook: _saves_into(hook, checkpoint_dir), "a hook that code gives saves into the folder already"
