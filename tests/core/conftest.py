@@ -12,10 +12,8 @@ from .distributions import Install
 @pytest.fixture
 def install(tmp_path: Path) -> Iterator[Install]:
     """Installs distributions for the time of the test."""
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        installing = Install(tmp_path, monkeypatch)
+    with Install(tmp_path) as installing:
         yield installing
-    installing.forget()
 
 
 @pytest.fixture

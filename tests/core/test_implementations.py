@@ -161,7 +161,7 @@ def test_a_module_without_marked_functions_is_no_hook() -> None:
 
 def test_static_and_class_methods_may_be_marked() -> None:
     class Hook:
-        calls: list[str] = []  # noqa: RUF012
+        calls: list[str] = []
 
         @staticmethod
         @th.hookimpl

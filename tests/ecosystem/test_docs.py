@@ -46,11 +46,17 @@ DISTRIBUTIONS = {
     for path in sorted(ROOT.glob("core/pyproject.toml")) + sorted(ROOT.glob("plugins/*/pyproject.toml"))
     for project in [tomllib.loads(path.read_text(encoding="utf-8"))["project"]]
 }
+# Functions named test_, and those of classes named Test, such as contracts that are inherited.
 CALL_TESTS = """
-import contextlib, io
+import contextlib, io, pathlib, tempfile, unittest
 with contextlib.redirect_stdout(io.StringIO()):
     for test in [value for name, value in globals().items() if name.startswith("test_")]:
         test()
+    for tests in [value for name, value in globals().items() if name.startswith("Test")]:
+        for name in [name for name in dir(tests) if name.startswith("test_") and getattr(tests, name)]:
+            # What a module of its own is needed for cannot be tested here.
+            with contextlib.suppress(unittest.SkipTest), tempfile.TemporaryDirectory() as place:
+                getattr(tests(), name)(pathlib.Path(place))
 """
 BLOCK = re.compile(
     r"^(?:<!-- needs (?P<needs>[\w, ]+) -->\n)?```(?P<language>\w*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL

@@ -80,6 +80,25 @@ def test_there_are_no_values_after_an_error() -> None:
     assert hook.final_ops_values is None
 
 
+def test_a_loop_that_made_no_pass_has_no_values_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    hook = FinalOpsHook("accuracy")
+    with th.MonitoredSession(hooks=[hook], state={}):
+        pass
+    assert hook.final_ops_values is None
+    (record,) = [record for record in caplog.records if record.name.startswith("tenterhooks_final_ops")]
+    assert "no pass" in record.getMessage()
+    assert "'accuracy'" in record.getMessage()
+
+
+def test_what_a_loop_that_made_passes_did_not_publish_is_an_error() -> None:
+    hook = FinalOpsHook("accuracy")
+    session = th.MonitoredSession(hooks=[hook], state={})
+    with session.step():
+        session.publish(loss=1.0)
+    with pytest.raises(th.UnknownNameError, match="'accuracy'"):
+        session.close()
+
+
 def test_the_values_of_the_session_before_are_forgotten() -> None:
     hook = FinalOpsHook("sum")
     run(hook)

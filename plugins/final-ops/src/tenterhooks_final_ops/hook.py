@@ -1,17 +1,23 @@
 """The hook that evaluates values at the end."""
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 
 import tenterhooks as th
+from tenterhooks.errors import NotPublishedError
 
 __all__ = ["FinalOpsHook"]
+
+_log = logging.getLogger(__name__)
 
 
 class FinalOpsHook(th.SessionRunHook):
     """Evaluates values of the graph at the clean end of a session.
 
-    No hooks are called for that, and no input is drawn: a source gives its last item again.
+    No hooks are called for that, and no input is drawn: a source gives its last item again. Where a loop of the
+    program's own made no pass, as when a program that had come to its end is started again, what it would have
+    published is not there: that is logged, and there are no values.
 
     Args:
         final_ops: A node or its name, or lists, tuples and dicts of them, nested.
@@ -19,7 +25,7 @@ class FinalOpsHook(th.SessionRunHook):
 
     Attributes:
         final_ops_values: The values in the shape of `final_ops`; None until the session ended, and if it did not end
-            cleanly.
+            cleanly or was of no pass.
 
     Raises:
         UnknownNameError: When the session is created: a node does not exist.
@@ -39,10 +45,16 @@ class FinalOpsHook(th.SessionRunHook):
 
     def after_create_session(self, session: th.Session, coord: th.Coordinator) -> None:
         """Check the names: at the end it would be a pity."""
+        self._first_step = session.global_step
         session.compile(self._final_ops)
         for node in self._feed_dict or ():
             session.graph[session.graph.name_of(node)]
 
     def end(self, session: th.Session) -> None:
         """Evaluate."""
-        self.final_ops_values = session.run(self._final_ops, feed_dict=self._feed_dict)
+        try:
+            self.final_ops_values = session.run(self._final_ops, feed_dict=self._feed_dict)
+        except NotPublishedError as error:
+            if session.global_step != self._first_step:
+                raise
+            _log.warning("there are no final values, since the loop made no pass: %s", str(error))
