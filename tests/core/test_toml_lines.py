@@ -55,7 +55,9 @@ a = 42
 [tool]
 b = 45
 \t indented\t=\t46
-quotes = ["""a"""", "b", """""", 47]
+quotes = [ """a"""", "b",
+    48,
+]
 '''
 
 

@@ -66,6 +66,12 @@ class TestSaver:
         assert rows["other-saver"] == ("active", "named by tenterhooks.toml:1 too")
         assert rows["checkpoint"] == ("disabled", "a hook that code gives saves into the folder already")
 
+    def test_nor_does_another_saver(self, project: Project) -> None:
+        project.file('hooks = ["other-saver"]')
+        with training_session(checkpoint_dir="folder", hooks=[th.make_hook("checkpoint")]) as session:
+            rows = {row.name: row.state for row in session.hooks_report}
+        assert (rows["checkpoint"], rows["other-saver"]) == ("active", "disabled")
+
     def test_another_saver_that_is_named_takes_the_place_of_the_default_one(self, project: Project) -> None:
         project.file('hooks = ["other-saver"]')
         assert savers() == [{}]
@@ -112,6 +118,10 @@ class TestWriters:
             ("StepCounter", {"every_n_steps": 2}),
             ("Summary", {"save_steps": 1, "tensors": ["loss"]}),
         ]
+
+    def test_periods_of_the_saver_are_none_of_theirs(self, project: Project) -> None:
+        project.file('hooks = ["summary"]\nsummary.save_secs = 5')
+        assert made(checkpoint_dir="folder", save_checkpoint_secs=None) == [("Summary", {"save_secs": 5.0})]
 
     def test_a_period_of_0_in_code_switches_them_off(self, project: Project) -> None:
         project.file('hooks = ["summary", "step-counter"]\nsummary.save_secs = 5')
