@@ -73,6 +73,14 @@ class TestDiscovery:
         assert "other" not in [plugin.name for plugin in plugins.installed()]
         assert "other" in [plugin.name for plugin in plugins.installed("tenterhooks.savers")]
 
+    def test_one_without_metadata_is_known_as_such(self, install: Install, tmp_path: Path) -> None:
+        install_guard(install)
+        install("tenterhooks-torn", {"torn": "torn:Torn"})
+        (tmp_path / "installed-2/tenterhooks_torn-1.0.dist-info/METADATA").unlink()
+        plugins.refresh()
+        assert plugins.find("torn").is_nameless
+        assert not plugins.find("guard").is_nameless
+
     def test_it_is_read_once(self) -> None:
         assert plugins.installed() is plugins.installed()
 

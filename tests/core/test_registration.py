@@ -5,6 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tenterhooks as th
+from tenterhooks.hookspecs import STAGES
+from tenterhooks.registry import HookRegistry
+from tenterhooks.stop import StopRequests
 
 from .marks import everywhere, marked, orders, play
 from .recorders import Calls, Recorder, Transparent, counting_graph, training
@@ -79,6 +82,50 @@ class TestOrder:
         ranks = ["tryfirst", "", "trylast", "saver"]
         expected = [f"{place}" for place in sorted(range(len(kinds)), key=lambda place: ranks.index(kinds[place]))]
         assert orders(calls) == everywhere(*expected)
+
+
+class TestWhatIsKnownOfTheOrder:
+    @properties
+    @given(st.lists(st.sampled_from(["tryfirst", "", "trylast", "saver"]), max_size=6))
+    def test_it_is_that_of_the_calls(self, kinds: list[str]) -> None:
+        calls: Calls = []
+        hooks = [marked(f"{place}", calls, **({kind: True} if kind else {})) for place, kind in enumerate(kinds)]
+        play(*hooks)
+        manager = HookRegistry(hooks, StopRequests()).manager
+        known = {
+            stage: [hook.name for hook, _ in manager.hooks_of(stage) if isinstance(hook, Recorder)] for stage in STAGES
+        }
+        assert known == orders(calls)
+
+    def test_a_wrapper_comes_first_and_is_known_as_one(self) -> None:
+        hooks = [Recorder("a", []), Transparent()]
+        order = HookRegistry(hooks, StopRequests()).manager.hooks_of("before_run")
+        assert order == [(hooks[1], True), (hooks[0], False)]
+
+    def test_a_hook_is_in_the_stages_that_it_implements_alone(self) -> None:
+        class Ends(th.SessionRunHook):
+            def end(self, session: th.Session) -> None: ...
+
+        hook = Ends()
+        manager = HookRegistry([hook], StopRequests()).manager
+        assert {stage: manager.hooks_of(stage) for stage in STAGES} == {
+            **{stage: [] for stage in STAGES},
+            "end": [(hook, False)],
+        }
+
+    def test_specifications_of_plugins_are_among_the_stages(self) -> None:
+        hooks = [
+            TestSpecificationsOfPlugins.Listening("a"),
+            TestSpecificationsOfPlugins.Saving("saving"),
+            TestSpecificationsOfPlugins.Listening("b"),
+        ]
+        manager = HookRegistry(hooks, StopRequests()).manager
+        assert manager.stages == [*STAGES, "before_save"]
+        assert manager.hooks_of("before_save") == [(hooks[0], False), (hooks[2], False)]
+
+    def test_what_nobody_specifies_is_none_of_them(self) -> None:
+        alone = TestSpecificationsOfPlugins.Listening("alone")
+        assert HookRegistry([alone], StopRequests()).manager.stages == [*STAGES]
 
 
 class Specifications:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tenterhooks_checkpoint import command
+from tenterhooks_checkpoint import command as checkpoint_command
 
 PAGE = (Path(__file__).parents[2] / "docs/how-to/look-at-checkpoints.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```(?P<language>\w*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -48,19 +48,18 @@ def without_chance(text: str) -> str:
 
 @pytest.mark.parametrize("line", commands())
 def test_a_command_prints_what_stands_below_it(line: str, folder: Path) -> None:
-    python, *arguments = shlex.split(line)
-    assert python == "python"
-    done = run(sys.executable, "-W", "error", *arguments, folder=folder)
+    command, *arguments = shlex.split(line)
+    done = run(sys.executable, "-W", "error", "-m", command, *arguments, folder=folder)
     assert done.stderr == ""
     assert without_chance(done.stdout) == without_chance(commands()[line]), done.stdout
 
 
 def test_each_command_has_an_example() -> None:
-    assert {line.split()[3] for line in commands()} == {"ls", "verify", "show"}
+    assert {line.split()[2] for line in commands()} == {"ls", "verify", "show"}
 
 
 def test_the_exit_codes_are_those_of_the_command() -> None:
-    numbers = [command.FINE, command.BROKEN, command.USAGE, command.INTERRUPTED, command.UNREAD]
+    numbers = [getattr(checkpoint_command, name) for name in ("FINE", "BROKEN", "USAGE", "INTERRUPTED", "UNREAD")]
     rows = re.findall(r"^\| ([\d, ]+) \|", PAGE, re.MULTILINE)
     assert [int(number) for row in rows for number in row.split(",")] == numbers
 

@@ -13,6 +13,7 @@ from tenterhooks.errors import OutOfRangeError
 from tenterhooks.fetches import Feeds, Fetches
 from tenterhooks.graph import Graph
 from tenterhooks.hooks import RunMetadata, SessionRunContext
+from tenterhooks.inspection import NotRun, show
 from tenterhooks.merged_run import MergedRun
 from tenterhooks.ownership import claim, release
 from tenterhooks.registry import HookRegistry
@@ -73,6 +74,10 @@ class HookedSession:
         self._thaw: Callable[[], object] | None = None
         self._hooks, names = self._lineup.joined()
         self._registry = HookRegistry(self._hooks, self._stops, names)
+        # Somebody may just want to know what it would do.
+        self._shown = self._closed = show(self, self._registry)
+        if self._shown:
+            return
         claim(self._hooks, self)
         log_report(self._lineup.entries, self._registry.adapters)
         try:
@@ -109,7 +114,7 @@ class HookedSession:
         self, exc_type: type[BaseException] | None, exc: BaseException | None, traceback: TracebackType | None
     ) -> bool:
         if self._closed:
-            return False
+            return isinstance(exc, NotRun)
         clean = exc is None or isinstance(exc, OutOfRangeError | StopIteration)
         if not clean:
             self._close(exc)
@@ -219,6 +224,8 @@ class HookedSession:
             raise reported
 
     def _open_session(self) -> Session:
+        if self._shown:
+            raise NotRun
         if self._closed or self._raw is None:
             raise RuntimeError("the session is closed: open another one to run anything")
         return self._raw

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from tenterhooks.entry_points import entry_points
 from tenterhooks.errors import PluginError, nearest, note
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ __all__ = [
 _log = logging.getLogger(__name__)
 
 HOOKS_GROUP = "tenterhooks.hooks"
+# What stands where the metadata of a distribution cannot be read.
+_NAMELESS = "an unknown distribution"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,11 @@ class Plugin:
 
     def __str__(self) -> str:
         return f"{self.name!r} ({self.distribution} {self.version})"
+
+    @property
+    def is_nameless(self) -> bool:
+        """Whether the metadata of its distribution cannot be read."""
+        return self.distribution == _NAMELESS
 
     def load(self) -> Any:
         """Import what it points to.
@@ -85,12 +93,9 @@ def _forget(identity: int, _: object) -> None:
 @functools.cache
 def installed(group: str = HOOKS_GROUP) -> tuple[Plugin, ...]:
     """All plugins of a group, sorted by name; read once per process, see `refresh`."""
-    # Imported late: it takes longer than everything else here together.
-    import importlib_metadata
-
     found = []
-    for entry_point in importlib_metadata.entry_points(group=group):
-        distribution, version = "an unknown distribution", "of unknown version"
+    for entry_point in entry_points(group=group):
+        distribution, version = _NAMELESS, "of unknown version"
         try:
             if entry_point.dist is not None:
                 distribution, version = entry_point.dist.name, entry_point.dist.version

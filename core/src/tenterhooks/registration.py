@@ -69,6 +69,23 @@ class HookManager(pluggy.PluginManager):
             order.append((adapter, adapter.calls[stage]))
         return order
 
+    def hooks_of(self, stage: str) -> list[tuple[object, bool]]:
+        """The hooks that a stage calls, in that order, wrappers first; each with whether it is a wrapper."""
+        order = []
+        for implementation in reversed(getattr(self.hook, stage).get_hookimpls()):
+            part = implementation.plugin
+            hook = part.adapter.hook if isinstance(part, _Part) else part
+            # Every adapter takes part in `begin`, whether its hook does or not.
+            if not isinstance(part, _Part) or stage in {**part.adapter.calls, **part.adapter.wrappers}:
+                order.append((hook, bool(implementation.wrapper or implementation.hookwrapper)))
+        return order
+
+    @property
+    def stages(self) -> list[str]:
+        """All that is specified in this session: the lifecycle's stages, and then those that hooks bring."""
+        brought = {name for name, caller in vars(self.hook).items() if caller.has_spec()} - set(STAGES)
+        return [*STAGES, *sorted(brought)]
+
     def _add_specifications_of(self, hooks: Sequence[object]) -> None:
         added: list[object] = []
         for hook in hooks:

@@ -1,6 +1,5 @@
 """What the command says of a folder, and its exit codes."""
 
-import argparse
 import json
 import math
 import os
@@ -412,21 +411,12 @@ def test_interrupt_has_no_traceback(
     assert Said(capsys, "verify", tmp_path).code == command.INTERRUPTED
 
 
-@pytest.mark.parametrize(("name", "options"), [("checkpoint", {}), ("ckpt", {"name": "ckpt"})])
-def test_it_can_be_a_subcommand(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, options: dict[str, str]
-) -> None:
+def test_as_a_subcommand_of_the_core_it_goes_by_that_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     save(tmp_path, 1)
-    parser = argparse.ArgumentParser("tenterhooks")
-    subparsers = parser.add_subparsers(required=True, dest="command")
-    subparsers.add_parser("other").set_defaults(run=lambda arguments: 7)
-    command.add_to(subparsers, **options)
-    arguments = parser.parse_args([name, "verify", str(tmp_path)])
-    assert arguments.command == name
-    assert arguments.run(arguments) == FINE
+    assert command.subcommand(["verify", str(tmp_path)]) == FINE
     assert capsys.readouterr().out == "checkpoint-1-step-1: whole\n"
-    arguments = parser.parse_args([name, "ls", str(tmp_path / "missing")])
-    assert arguments.run(arguments) == USAGE
-    assert capsys.readouterr().err.startswith(f"tenterhooks {name} ls: there is no folder ")
-    arguments = parser.parse_args(["other"])
-    assert arguments.run(arguments) == 7
+    assert command.subcommand(["ls", str(tmp_path / "missing")]) == USAGE
+    assert capsys.readouterr().err.startswith("tenterhooks checkpoints ls: there is no folder ")
+    with pytest.raises(SystemExit, match="2"):
+        command.subcommand(["verfy", str(tmp_path)])
+    assert "usage: tenterhooks checkpoints " in capsys.readouterr().err

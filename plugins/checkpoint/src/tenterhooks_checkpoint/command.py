@@ -15,7 +15,7 @@ from tenterhooks_checkpoint._report import HEAD, Report, reports
 from tenterhooks_checkpoint._text import byte_count, columns, local_time, say, say_json
 from tenterhooks_checkpoint.saver import Saver
 
-__all__ = ["BROKEN", "FINE", "INTERRUPTED", "UNREAD", "USAGE", "add_commands", "add_to", "main"]
+__all__ = ["BROKEN", "FINE", "INTERRUPTED", "UNREAD", "USAGE", "main", "subcommand"]
 
 FINE = 0
 """Exit code: all that was looked at is whole."""
@@ -40,11 +40,12 @@ class _UsageError(Exception):
     """There is nothing to look at; the message says what to do."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, *, prog: str = "python -m tenterhooks_checkpoint") -> int:
     """Run the command.
 
     Args:
         arguments: What stands after the command's name; by default the program's arguments.
+        prog: The command's name, for its messages.
 
     Returns:
         The exit code.
@@ -52,8 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Raises:
         SystemExit: The arguments are wrong, or ask for help.
     """
-    parser = argparse.ArgumentParser("python -m tenterhooks_checkpoint", description=_DESCRIPTION, epilog=_EXIT_CODES)
-    add_commands(parser)
+    parser = argparse.ArgumentParser(prog, description=_DESCRIPTION, epilog=_EXIT_CODES)
+    _add_commands(parser)
     parsed = parser.parse_args(arguments)
     try:
         code: int = parsed.run(parsed)
@@ -67,24 +68,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
-def add_to(subparsers: Any, name: str = "checkpoint") -> argparse.ArgumentParser:
-    """Add the command to another one, as a subcommand.
+def subcommand(arguments: Sequence[str]) -> int:
+    """Run the command as `tenterhooks checkpoints`, which the entry-point group `tenterhooks.commands` makes of it.
 
-    Args:
-        subparsers: What `add_subparsers` of the other command's parser gave.
-        name: What it is called there.
-
-    Returns:
-        Its parser. The other command calls `arguments.run(arguments)`, which gives the exit code.
+    Arguments, result and errors are those of `main`.
     """
-    parser: argparse.ArgumentParser = subparsers.add_parser(
-        name, help="look at a folder of checkpoints", description=_DESCRIPTION, epilog=_EXIT_CODES
-    )
-    add_commands(parser)
-    return parser
+    return main(arguments, prog="tenterhooks checkpoints")
 
 
-def add_commands(parser: argparse.ArgumentParser) -> None:
+def _add_commands(parser: argparse.ArgumentParser) -> None:
     """Add `ls`, `verify` and `show` to a parser; each sets `run`, which takes the arguments and gives the exit code."""
     commands = parser.add_subparsers(required=True, dest="checkpoint_command", metavar="{ls,verify,show}")
     _add(commands, "ls", _ls, "list the checkpoints in the order of their commits; reads their manifests alone")

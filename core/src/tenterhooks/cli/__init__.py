@@ -1,0 +1,5 @@
+"""The command `tenterhooks`."""
+
+from tenterhooks.cli.command import main
+
+__all__ = ["main"]

@@ -1,0 +1,72 @@
+"""What the command prints, and the exit codes with which it ends."""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TextIO
+
+from tenterhooks.errors import PluginError
+
+__all__ = [
+    "FAILED",
+    "FINE",
+    "INTERRUPTED",
+    "UNREAD",
+    "USAGE",
+    "FailureError",
+    "UsageError",
+    "columns",
+    "say",
+    "say_json",
+]
+
+FINE = 0
+"""Exit code: all went well."""
+
+FAILED = 1
+"""Exit code: a check failed, or the command could not do what it was to do."""
+
+USAGE = 2
+"""Exit code: the arguments are wrong, or there is no such script."""
+
+INTERRUPTED = 130
+"""Exit code: somebody pressed Ctrl-C."""
+
+UNREAD = 141
+"""Exit code: whoever read the output went away, as `head` does."""
+
+
+class FailureError(PluginError):
+    """The command cannot do what it was to do; the message is all that is said of it."""
+
+    code = FAILED
+
+
+class UsageError(FailureError):
+    """The arguments are wrong; the message names the one that is, and what is allowed."""
+
+    code = USAGE
+
+
+def say(line: str = "", stream: TextIO | None = None) -> None:
+    """Print a line, by default to the standard output, with what cannot be printed as escapes.
+
+    Metadata of installed distributions, and names of files, may hold anything that a terminal takes for a command.
+    """
+    stream = sys.stdout if stream is None else stream
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)
+    encoding = stream.encoding or "utf-8"
+    stream.write(shown.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+
+
+def say_json(content: Any) -> None:
+    """Print JSON."""
+    sys.stdout.write(json.dumps(content, indent=2, allow_nan=False) + "\n")
+
+
+def columns(rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """The rows with their cells below each other."""
+    table = [list(row) for row in rows]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for row in table:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
