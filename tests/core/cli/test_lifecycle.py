@@ -1,10 +1,15 @@
 """Which hooks a script's sessions call, and in which order, without any of it being called."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tenterhooks.cli.output import UNREAD
 
 from .commands import tenterhooks
 
@@ -149,8 +154,9 @@ def test_a_script_that_fails_since_nothing_was_trained_is_said(script: Path, pat
     assert ended == f"ZeroDivisionError: division by zero ({script}:{line})"
     said = tenterhooks("lifecycle", script, path=path)
     assert said.out.endswith(
-        "the script was over before its end, since nothing was trained: "
-        f"ZeroDivisionError: division by zero ({script}:{line}); later sessions are not seen\n"
+        "the script was over before its end, as it may be where nothing is trained: "
+        f"ZeroDivisionError: division by zero ({script}:{line})\n"
+        "sessions that it would have opened later are not seen\n"
     )
 
 
@@ -194,3 +200,15 @@ def test_the_help_says_what_does_run() -> None:
     said = " ".join(tenterhooks("lifecycle", "--help").out.split())
     assert "The script itself does run" in said
     assert "no stage of a hook is called, nothing is restored, saved or trained" in said
+
+
+def test_whoever_stops_reading_is_no_error(script: Path, path: Path) -> None:
+    line = [sys.executable, "-m", "tenterhooks", "lifecycle", str(script)]
+    environment = {**os.environ, "PYTHONPATH": str(path)}
+    with subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        error = process.stderr.read()
+        assert process.wait(timeout=60) == UNREAD
+    assert error == "the script says this\narguments []\n"

@@ -2,14 +2,12 @@
 
 import argparse
 import importlib.metadata
-import os
 import sys
 from collections.abc import Sequence
 
 from tenterhooks.cli import check, completion, lifecycle, new, plugin_commands, plugins, run, show
-from tenterhooks.cli.output import FAILED, INTERRUPTED, UNREAD, FailureError, say
+from tenterhooks.cli.output import FailureError, guarded, say
 from tenterhooks.cli.parsing import EXIT_CODES, Parser
-from tenterhooks.errors import PluginError
 
 __all__ = ["build_parser", "main"]
 
@@ -31,18 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         BaseException: What a script that is run raises.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
-    try:
-        script = _carry_out(given)
-        sys.stdout.flush()
-    except PluginError as error:
-        say(f"tenterhooks: error: {error}", sys.stderr)
-        return error.code if isinstance(error, FailureError) else FAILED
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except BrokenPipeError:
-        # The interpreter flushes once more at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return UNREAD
+    script = guarded(lambda: _carry_out(given))
     if isinstance(script, int):
         return script
     try:

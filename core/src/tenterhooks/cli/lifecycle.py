@@ -7,7 +7,7 @@ import traceback
 from typing import TYPE_CHECKING, Any
 
 from tenterhooks.cli.hook_flags import command_line
-from tenterhooks.cli.output import FINE, FailureError, say, say_json
+from tenterhooks.cli.output import FINE, FailureError, guarded, say, say_json
 from tenterhooks.cli.parsing import EXIT_CODES, Parser, add_json
 from tenterhooks.cli.run import Ready, add_script, run_with, script_of
 from tenterhooks.cli.scripts import Script
@@ -54,13 +54,18 @@ def _show(script: Script, hooks: CommandLine, *, as_json: bool) -> int:
 
     with instead_of_running(note), contextlib.redirect_stdout(sys.stderr):
         ended = _outcome(script, hooks, sessions)
+    return guarded(lambda: _print(sessions, ended, as_json=as_json))
+
+
+def _print(sessions: list[dict[str, Any]], ended: str | None, *, as_json: bool) -> int:
     if as_json:
         say_json({"sessions": sessions, "script_ended": ended})
         return FINE
     for number, session in enumerate(sessions, 1):
         _say(number, session)
     if ended is not None:
-        say(f"the script was over before its end, since nothing was trained: {ended}; later sessions are not seen")
+        say(f"the script was over before its end, as it may be where nothing is trained: {ended}")
+        say("sessions that it would have opened later are not seen")
     return FINE
 
 

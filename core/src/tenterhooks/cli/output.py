@@ -1,9 +1,10 @@
 """What the command prints, and the exit codes with which it ends."""
 
 import json
+import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TextIO
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TextIO, TypeVar
 
 from tenterhooks.errors import PluginError
 
@@ -16,9 +17,12 @@ __all__ = [
     "FailureError",
     "UsageError",
     "columns",
+    "guarded",
     "say",
     "say_json",
 ]
+
+_T = TypeVar("_T")
 
 FINE = 0
 """Exit code: all went well."""
@@ -46,6 +50,23 @@ class UsageError(FailureError):
     """The arguments are wrong; the message names the one that is, and what is allowed."""
 
     code = USAGE
+
+
+def guarded(step: Callable[[], _T]) -> _T | int:
+    """Do a part of what the command does, and give what that gives, or the exit code for what kept it from that."""
+    try:
+        result = step()
+        sys.stdout.flush()
+    except PluginError as error:
+        say(f"tenterhooks: error: {error}", sys.stderr)
+        return error.code if isinstance(error, FailureError) else FAILED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The interpreter flushes once more at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return UNREAD
+    return result
 
 
 def say(line: str = "", stream: TextIO | None = None) -> None:

@@ -198,11 +198,8 @@ class FakeSession:
         return graph
 
     def _train(self, w: Any, global_step: int, *feeds: Any) -> None:
-        self._fed = {
-            name: value
-            for (name, default), value in zip(self._feeds.items(), feeds, strict=True)
-            if value is not default
-        }
+        given = zip(self._feeds, feeds, strict=True)
+        self._fed = {name: value for name, value in given if value is not self._feeds[name]}
         self._fail(global_step + 1)
         w += 1.0
 
