@@ -32,3 +32,17 @@ def test_loops_are_compared_in_a_table_for_each_body() -> None:
     for name, package in (("Lightning", "lightning"), ("Ignite", "ignite")):
         rows = re.findall(rf"^\| {name} \| ([^|]+) \|", done.stdout, re.MULTILINE)
         assert [row == "not installed" for row in rows] == [find_spec(package) is None] * 2, done.stdout
+
+
+def test_starts_are_compared_in_tables() -> None:
+    line = [sys.executable, str(HERE / "bench_startup.py"), "--repeats", "1", "--plugins", "3", "--steps", "10"]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    rows = re.findall(r"^\| ([^|]*\w[^|]*) \| (.*) \|$", done.stdout, re.MULTILINE)
+    assert {title for title, _ in rows} >= {
+        "`import tenterhooks`",
+        "open a session without hooks, the first one",
+        "find two plugins",
+        "all of them installed, two of them used",
+    }
+    assert all(re.fullmatch(r"\d+\.\d+( \| \d+\.\d\d)?", figures) for _, figures in rows), done.stdout

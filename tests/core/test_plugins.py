@@ -68,6 +68,28 @@ class TestDiscovery:
         names = [plugin.name for plugin in plugins.installed() if plugin.name.endswith("-hook")]
         assert names == ["a-hook", "b-hook", "c-hook", "d-hook"]
 
+    def test_which_distribution_brings_one_is_read_when_it_is_asked_for(self, install: Install, tmp_path: Path) -> None:
+        install_guard(install)
+        plugin = plugins.find("guard")
+        (metadata,) = tmp_path.rglob("tenterhooks_guard-2.5.dist-info/METADATA")
+        metadata.write_text("Metadata-Version: 2.1\nName: renamed\nVersion: 3.0\n", "utf-8")
+        assert (plugin.distribution, plugin.version) == ("renamed", "3.0")
+
+    def test_what_is_found_anew_is_equal_to_what_was_found(self, install: Install) -> None:
+        install("tenterhooks-guard", {"guard": "fake_guard:GuardHook", "other": "fake_guard:GuardHook"})
+        before = plugins.find("guard")
+        plugins.refresh()
+        assert plugins.find("guard") is not before
+        assert {plugins.find("guard")} == {before}
+        assert plugins.find("other") != before
+        assert before != "guard"
+
+    def test_all_groups_are_read_together(self, install: Install, monkeypatch: pytest.MonkeyPatch) -> None:
+        install("some-parts", {"guard": "parts:Guard"}, more_groups={"a.group": {"one": "parts:x", "other": "parts:y"}})
+        plugins.installed()
+        monkeypatch.setattr(sys, "path", [])
+        assert [plugin.name for plugin in plugins.installed("a.group")] == ["one", "other"]
+
     def test_other_groups_are_apart(self, install: Install) -> None:
         install("tenterhooks-other", {"other": "other:thing"}, group="tenterhooks.savers")
         assert "other" not in [plugin.name for plugin in plugins.installed()]
@@ -438,4 +460,7 @@ def test_metadata_that_an_uninstallation_left_half_done_stops_no_session(
     plugins.refresh()
     with training(Recorder("a")) as session:
         session.run("train")
+        assert "the metadata of the plugin" not in caplog.text
+        (row,) = [row for row in session.hooks_report if row.name == "guard"]
+    assert (row.distribution, row.version) == ("an unknown distribution", "of unknown version")
     assert "the metadata of the plugin 'guard' cannot be read" in caplog.text

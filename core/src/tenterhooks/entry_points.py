@@ -1,13 +1,14 @@
 """The entry points of what is installed, read so that one broken distribution hides no other."""
 
+import functools
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from importlib_metadata import EntryPoint
 
-__all__ = ["entry_points", "groups"]
+__all__ = ["by_group", "entry_points", "groups"]
 
 _log = logging.getLogger(__name__)
 
@@ -26,6 +27,15 @@ def entry_points(**wanted: str) -> "Iterable[EntryPoint]":
     except Exception:
         # Some distribution is broken: it is found by reading them one by one.
         return _one_by_one(importlib_metadata.distributions(), wanted)
+    return found
+
+
+@functools.cache
+def by_group() -> "Mapping[str, Sequence[EntryPoint]]":
+    """All of them; read once per process, since to read those of one group takes as long."""
+    found: dict[str, list[EntryPoint]] = {}
+    for entry_point in entry_points():
+        found.setdefault(entry_point.group, []).append(entry_point)
     return found
 
 

@@ -112,19 +112,32 @@ def report_of(
         adapters: Those that did.
         failed: The one because of which the session was not opened.
     """
+    rows = _rows_of_named(entries, adapters, failed)
+    return HooksReport(
+        [
+            *rows,
+            *(
+                HookReport(plugin.name, plugin.distribution, plugin.version, "installed", {}, "installed but not used")
+                for plugin in _unused(entries)
+            ),
+        ]
+    )
+
+
+def _rows_of_named(
+    entries: Sequence[Entry], adapters: "Sequence[Adapter]", failed: "Adapter | None" = None
+) -> list[HookReport]:
     of_hook = {id(entry.hook): entry for entry in entries if entry.hook is not None}
     called = [(of_hook[id(adapter.hook)], adapter) for adapter in adapters]
     rows = [_row(entry, adapter.name, "failed" if adapter is failed else "active") for entry, adapter in called]
     done = {id(entry) for entry, _ in called}
     rest = [entry for entry in entries if id(entry) not in done]
-    rows += [_row(entry, entry.name or next(iter(entry.names)), entry.state) for entry in rest]
+    return rows + [_row(entry, entry.name or next(iter(entry.names)), entry.state) for entry in rest]
+
+
+def _unused(entries: Sequence[Entry]) -> list[Plugin]:
     used = {entry.plugin for entry in entries}
-    rows += [
-        HookReport(plugin.name, plugin.distribution, plugin.version, "installed", {}, "installed but not used")
-        for plugin in installed()
-        if plugin not in used
-    ]
-    return HooksReport(rows)
+    return [plugin for plugin in installed() if plugin not in used]
 
 
 def _row(entry: Entry, name: str, state: State) -> HookReport:
@@ -166,14 +179,15 @@ def log_report(entries: Sequence[Entry], adapters: "Sequence[Adapter]") -> None:
     """Log in up to three lines which hooks are active, which are switched off, and which are not used."""
     if not _log.isEnabledFor(logging.INFO):
         return  # It takes a while to read what is installed.
-    report = report_of(entries, adapters)
+    report = _rows_of_named(entries, adapters)
     active = [_brief(row, row.origin) for row in report if row.state == "active"]
     disabled = [_brief(row, row.note) for row in report if row.state == "disabled"]
     if active:
         _log.info("hooks: %s", ", ".join(active))
     if disabled:
         _log.info("hooks that do not join: %s", ", ".join(disabled))
-    unused = tuple(row.name for row in report if row.state == "installed but not used")
+    # Their names alone: of many it takes a while to read which distributions bring them.
+    unused = tuple(plugin.name for plugin in _unused(entries))
     if unused:
         _log_unused(unused)
 

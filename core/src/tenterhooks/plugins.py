@@ -9,13 +9,14 @@ import functools
 import logging
 import sys
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from tenterhooks.entry_points import entry_points
+from tenterhooks.entry_points import by_group
 from tenterhooks.errors import PluginError, nearest, note
 
 if TYPE_CHECKING:
@@ -41,25 +42,50 @@ HOOKS_GROUP = "tenterhooks.hooks"
 _NAMELESS = "an unknown distribution"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Plugin:
     """One entry point.
 
     Attributes:
         name: The short name under which it is used.
         target: What it points to, as "module:attribute".
-        distribution: The name of the distribution that brings it.
-        version: The version of that distribution.
     """
 
     name: str
     target: str
-    distribution: str
-    version: str
-    _entry_point: "importlib_metadata.EntryPoint" = field(repr=False, compare=False)
+    _entry_point: "importlib_metadata.EntryPoint" = field(repr=False)
 
     def __str__(self) -> str:
         return f"{self.name!r} ({self.distribution} {self.version})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Plugin) or self._entry_point != other._entry_point:
+            return False
+        return self._brought_by == other._brought_by
+
+    def __hash__(self) -> int:
+        return hash(self._entry_point)
+
+    @property
+    def distribution(self) -> str:
+        """The name of the distribution that brings it."""
+        return self._brought_by[0]
+
+    @property
+    def version(self) -> str:
+        """The version of that distribution."""
+        return self._brought_by[1]
+
+    @functools.cached_property
+    def _brought_by(self) -> tuple[str, str]:
+        # Read when it is wanted: of all plugins that are installed together it takes longer than to find them.
+        try:
+            if self._entry_point.dist is not None:
+                return self._entry_point.dist.name, self._entry_point.dist.version
+        except Exception as error:
+            # What an installation left half done is no reason to stop a program that does not use it.
+            _log.warning("the metadata of the plugin %r cannot be read: %r", self.name, error)
+        return _NAMELESS, "of unknown version"
 
     @property
     def is_nameless(self) -> bool:
@@ -90,28 +116,17 @@ def _forget(identity: int, _: object) -> None:
     _made.pop(identity, None)
 
 
-@functools.cache
 def installed(group: str = HOOKS_GROUP) -> tuple[Plugin, ...]:
     """All plugins of a group, sorted by name; read once per process, see `refresh`."""
-    found = []
-    for entry_point in entry_points(group=group):
-        distribution, version = _NAMELESS, "of unknown version"
-        try:
-            if entry_point.dist is not None:
-                distribution, version = entry_point.dist.name, entry_point.dist.version
-        except Exception as error:
-            # What an installation left half done is no reason to stop a program that does not use it.
-            _log.warning("the metadata of the plugin %r cannot be read: %r", entry_point.name, error)
-        found.append(
-            Plugin(
-                name=entry_point.name,
-                target=entry_point.value,
-                distribution=distribution,
-                version=version,
-                _entry_point=entry_point,
-            )
-        )
-    return tuple(sorted(set(found), key=lambda plugin: (plugin.name, plugin.distribution)))
+    return _installed(group)
+
+
+@functools.cache
+def _installed(group: str) -> tuple[Plugin, ...]:
+    found = [Plugin(entry_point.name, entry_point.value, entry_point) for entry_point in by_group().get(group, ())]
+    claims = Counter(plugin.name for plugin in found)
+    # The distribution, which takes a while to read, counts where several claim a name.
+    return tuple(sorted(set(found), key=lambda p: (p.name, p.distribution if claims[p.name] > 1 else "")))
 
 
 def refresh() -> None:
@@ -119,7 +134,8 @@ def refresh() -> None:
     # Imported late: it looks for plugins itself.
     from tenterhooks.adapted import forget
 
-    installed.cache_clear()
+    _installed.cache_clear()
+    by_group.cache_clear()
     forget()
 
 

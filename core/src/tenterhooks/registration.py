@@ -49,7 +49,7 @@ class HookManager(pluggy.PluginManager):
         for adapter in stages:
             late = {stage: marks for stage, marks in adapter.marks.items() if marks["trylast"]}
             self._register_part(adapter, " (trylast)", {stage: getattr(adapter, stage) for stage in late}, late)
-        self._check_specified()
+        self._check_specified({id(adapter.hook): adapter.title for adapter in stages})
 
     def parse_hookimpl_opts(self, plugin: object, name: str) -> Any:
         """The options of one method for pluggy; None if it is no implementation that pluggy is to call."""
@@ -100,13 +100,14 @@ class HookManager(pluggy.PluginManager):
         if functions:
             self.register(_Part(adapter, functions, marks), adapter.name + what)
 
-    def _check_specified(self) -> None:
+    def _check_specified(self, titles: Mapping[int, str]) -> None:
         for name, caller in ((name, getattr(self.hook, name)) for name in vars(self.hook)):
             for implementation in () if caller.has_spec() else caller.get_hookimpls():
                 if not implementation.optionalhook:
                     known = [n for n in vars(self.hook) if getattr(self.hook, n).has_spec()]
+                    title = titles[id(implementation.plugin)]
                     raise HookError(
-                        f"{implementation.plugin!r} implements {name!r}, which no hook of this session specifies"
+                        f"hook {title} implements {name!r}, which no hook of this session specifies"
                         f"{nearest(name, known)}; mark it @hookimpl(optionalhook=True) if that is fine",
                         implementation.plugin,
                     )
