@@ -21,8 +21,8 @@ import importlib_metadata
 
 # What a plugin's module holds.
 HOOK = "import tenterhooks as th\n\n\nclass Hook(th.SessionRunHook):\n    def end(self, session): ...\n"
-# Of the main thread alone: those that NumPy's import starts wait busily for a while, which is no work of what is timed.
-# What a program prints: a figure, and how many of the plugins' modules it has imported.
+# What a program prints: a figure, and how many of the plugins' modules it has imported. The figure is of the main
+# thread alone, since others, which NumPy's import starts, wait busily for a while.
 FRAME = """
 import sys, time
 {before}

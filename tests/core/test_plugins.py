@@ -245,6 +245,12 @@ class TestClaimedTwice:
         with pytest.raises(th.PluginError, match=message):
             training("guard")
 
+    def test_they_are_named_in_order_wherever_they_lie(self, install: Install) -> None:
+        install("guards-of-others", {"guard": "fake_guard:GuardHook"}, fake_guard=HOOK)
+        install_guard(install)
+        with pytest.raises(th.PluginError, match=r"claimed by guards-of-others 1\.0 and tenterhooks-guard 2\.5"):
+            training("guard")
+
     def test_neither_is_imported(self, install: Install) -> None:
         install_guard(install)
         install("guards-of-others", {"guard": "other_guard:GuardHook"}, other_guard=HOOK)

@@ -132,6 +132,21 @@ def test_nothing_is_logged_at_the_end_of_a_session_that_failed() -> None:
     assert log.values == []
 
 
+def test_a_loop_that_made_no_pass_has_nothing_to_log_at_the_end_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    with th.MonitoredSession(hooks=[LoggingTensorHook("loss", at_end=True)], state={}):
+        pass
+    (record,) = [record for record in caplog.records if record.name == "tenterhooks_logging"]
+    assert (record.levelno, "no pass" in record.getMessage()) == (logging.WARNING, True)
+
+
+def test_what_a_loop_that_made_passes_did_not_publish_is_an_error_at_the_end() -> None:
+    session = th.MonitoredSession(hooks=[LoggingTensorHook("accuracy", at_end=True)], state={})
+    with session.step():
+        session.publish(loss=1.0)
+    with pytest.raises(th.UnknownNameError, match="'accuracy'"):
+        session.close()
+
+
 def test_no_input_is_drawn_at_the_end() -> None:
     log = Log()
     hook = LoggingTensorHook("batch", at_end=True, every_n_iter=1, formatter=log)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import tenterhooks as th
+from tenterhooks.errors import NotPublishedError
 from tenterhooks.fetches import Tensors, names_by_tag
 
 __all__ = ["LoggingTensorHook"]
@@ -25,7 +26,8 @@ class LoggingTensorHook(th.SessionRunHook):
         every_n_iter: The period in runs of this session, whether they train or not.
         every_n_secs: The period in seconds. At most one of the two is given, none only with `at_end`.
         at_end: Whether to log at the clean end of the session too, even if its last run was logged. No input is drawn
-            for that: a source gives its last item again.
+            for that: a source gives its last item again. A loop of the program's own that made no pass has published
+            nothing, which is a warning.
         formatter: Makes the message of the values by tag, in place of one such as
             `step 12: loss = 0.5, accuracy = 0.9 (1.2 s)`, in which the time is that since the message before.
         clock: Gives the time in seconds.
@@ -79,6 +81,7 @@ class LoggingTensorHook(th.SessionRunHook):
 
     def after_create_session(self, session: th.Session, coord: th.Coordinator) -> None:
         """Check the names."""
+        self._first_step = session.global_step
         names = names_by_tag(session.graph, self._tensors)
         self._names = dict(sorted(names.items())) if isinstance(self._tensors, Mapping) else names
 
@@ -95,8 +98,16 @@ class LoggingTensorHook(th.SessionRunHook):
 
     def end(self, session: th.Session) -> None:
         """Log at the end, if that is wanted."""
-        if self._at_end:
-            self._write(session.run(self._names), session.global_step, None)
+        if not self._at_end:
+            return
+        try:
+            values = session.run(self._names)
+        except NotPublishedError as error:
+            if session.global_step != self._first_step:
+                raise
+            _log.warning("nothing is logged at the end, since the loop made no pass: %s", str(error))
+        else:
+            self._write(values, session.global_step, None)
 
     def _write(self, values: dict[str, Any], step: int, elapsed: float | None) -> None:
         if self._formatter is not None:
