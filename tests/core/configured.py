@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import tenterhooks as th
+from tenterhooks.testing import FakeDistributions as Install
 
-from .distributions import Install
 from .recorders import counting_graph
 
 __all__ = ["Project", "install_fakes", "made", "training_session"]

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from tenterhooks.testing import FakeDistributions as Install
+
 from .configured import Project, install_fakes
-from .distributions import Install
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .distributions import Install
+from tenterhooks.testing import FakeDistributions as Install
 
 __all__ = ["install_adapter", "install_framework"]
 

@@ -7,6 +7,8 @@ import tenterhooks as th
 from tenterhooks.testing import MemorySaver, Recorder, raising
 
 __all__ = [
+    "CLEAN",
+    "UNCLEAN",
     "Calls",
     "MemorySaver",
     "Recorder",
@@ -16,6 +18,7 @@ __all__ = [
     "counting_graph",
     "first",
     "raising",
+    "raw_session_of",
     "training",
 ]
 
@@ -94,3 +97,15 @@ class Stateful(Recorder):
         return {"calls": len(self.calls)}
 
     def load_state_dict(self, state: dict[str, Any]) -> None: ...
+
+
+class Enough(StopIteration):
+    pass
+
+
+class RanDry(th.OutOfRangeError):
+    pass
+
+
+CLEAN = [th.OutOfRangeError, StopIteration, RanDry, Enough]
+UNCLEAN = [ValueError, RuntimeError, KeyboardInterrupt, SystemExit, GeneratorExit, th.AbortedError, MemoryError]

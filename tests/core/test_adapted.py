@@ -15,9 +15,9 @@ from tenterhooks import adapted, generators
 from tenterhooks.adapted import TAG, decoded, fetched, handler_of, in_use, is_tagged, missing
 from tenterhooks.loading import Loader
 from tenterhooks.state import capture, mismatches
+from tenterhooks.testing import FakeDistributions as Install
 from tenterhooks.updates import fits, misfits, outline
 
-from .distributions import Install
 from .fake_framework import install_adapter, install_framework
 from .recorders import MemorySaver
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import tenterhooks as th
+from tenterhooks.testing import FakeDistributions as Install
 
-from .distributions import Install
 from .recorders import Recorder, counting_graph, training
 
 

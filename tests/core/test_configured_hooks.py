@@ -6,9 +6,9 @@ import tenterhooks as th
 from tenterhooks.configuration import Named, Setting
 from tenterhooks.configured_hooks import load_configured, make_configured, plugin_named
 from tenterhooks.plugins import find
+from tenterhooks.testing import FakeDistributions as Install
 
 from .configured import Project, training_session
-from .distributions import Install
 
 
 class TestPluginNamed:

@@ -6,8 +6,7 @@ import pytest
 
 from tenterhooks import plugins
 from tenterhooks.entry_points import entry_points, groups
-
-from .distributions import Install
+from tenterhooks.testing import FakeDistributions as Install
 
 
 def test_those_of_a_group_are_found(install: Install) -> None:

@@ -9,9 +9,9 @@ import pytest
 import tenterhooks as th
 from tenterhooks.configuration import CommandLine, use_command_line
 from tenterhooks.hooks_report import HookReport, HooksReport
+from tenterhooks.testing import FakeDistributions as Install
 
 from .configured import Project, training_session
-from .distributions import Install
 from .recorders import Recorder, counting_graph, raising, training
 
 LOGGER = "tenterhooks.hooks_report"

@@ -6,12 +6,12 @@ import pytest
 
 import tenterhooks as th
 from tenterhooks.inspection import NotRun, instead_of_running
-from tenterhooks.lifecycle import HookedSession
+from tenterhooks.lifecycle import Lifecycle
 from tenterhooks.registry import HookRegistry
 
 from .recorders import Calls, MemorySaver, Recorder, counting_graph
 
-Seen = list[tuple[HookedSession, HookRegistry]]
+Seen = list[tuple[Lifecycle, HookRegistry]]
 
 
 def shown(seen: Seen, *hooks: object, graph: th.Graph | None = None) -> th.MonitoredSession:

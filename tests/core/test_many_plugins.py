@@ -11,9 +11,9 @@ import pytest
 import tenterhooks as th
 from tenterhooks import plugins
 from tenterhooks.configuration import CommandLine, use_command_line
+from tenterhooks.testing import FakeDistributions as Install
 
 from .configured import training_session
-from .distributions import Install
 
 MANY = 200
 

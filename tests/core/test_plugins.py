@@ -13,8 +13,8 @@ import pytest
 
 import tenterhooks as th
 from tenterhooks import plugins
+from tenterhooks.testing import FakeDistributions as Install
 
-from .distributions import Install
 from .recorders import Recorder, counting_graph, raising, training
 
 HOOK = """

@@ -9,8 +9,8 @@ import pytest
 
 import tenterhooks as th
 from tenterhooks.savers import default_saver
+from tenterhooks.testing import FakeDistributions as Install
 
-from .distributions import Install
 from .recorders import MemorySaver, SaveEveryStep, counting_graph
 
 SAVERS = """

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import tenterhooks as th
+from tenterhooks.testing import FakeDistributions as Install
 
-from .distributions import Install
 from .recorders import Calls, Recorder, counting_graph, raising
 
 # The three plugins that the arguments ask for, as they are named and called, in place of those that may be installed.

@@ -1,9 +1,11 @@
 """Which hooks are called in which run: those with a timer where it says that they are due."""
 
 import math
+import weakref
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tenterhooks as th
@@ -313,3 +315,38 @@ def test_a_hook_that_asks_for_something_else_than_before_gets_it() -> None:
     run(first, changing, last, runs=7)
     assert changing.got == [1.0, 1.0, None, 2.0, [1.0, 2.0], None, 1.0]
     assert first.got == last.got == [2.0] * 7
+
+
+def test_an_error_of_a_timer_names_the_hook() -> None:
+    class Broken(th.SecondOrStepTimer):
+        def should_trigger_for_step(self, step: int) -> bool:
+            raise ValueError("no idea")
+
+    with pytest.raises(ValueError, match="no idea") as caught:
+        run(Periodic(Broken(every_steps=4)))
+    assert caught.value.__notes__[0].startswith("in the timer of hook 'Periodic'")
+
+
+def test_what_a_hook_fetched_is_not_kept_until_it_is_due_again() -> None:
+    graph = th.Graph()
+    made: list[weakref.ref[Any]] = []
+
+    @graph.tensor
+    def large() -> Any:
+        array = np.zeros(1000)
+        made.append(weakref.ref(array))
+        return array
+
+    class Looking(Periodic):
+        timer: Any
+
+        def before_run(self, run_context: th.SessionRunContext) -> th.SessionRunArgs:
+            return th.SessionRunArgs("large")
+
+        def after_run(self, run_context: th.SessionRunContext, run_values: th.SessionRunValues) -> None:
+            self.timer.update_last_triggered_step(1)
+
+    with th.MonitoredSession(graph=graph, hooks=[Looking(th.SecondOrStepTimer(every_steps=1000))]) as session:
+        session.run([])
+        session.run([])
+        assert [reference() for reference in made] == [None]

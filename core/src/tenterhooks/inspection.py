@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tenterhooks.lifecycle import HookedSession
+    from tenterhooks.lifecycle import Lifecycle
     from tenterhooks.registry import HookRegistry
 
 __all__ = ["NotRun", "instead_of_running", "show"]
 
-Inspector = Callable[["HookedSession", "HookRegistry"], object]
+Inspector = Callable[["Lifecycle", "HookRegistry"], object]
 
 _inspectors: list[Inspector] = []
 
@@ -36,7 +36,7 @@ def instead_of_running(inspector: Inspector) -> Iterator[None]:
         _inspectors.remove(inspector)
 
 
-def show(session: "HookedSession", registry: "HookRegistry") -> bool:
+def show(session: "Lifecycle", registry: "HookRegistry") -> bool:
     """Show a session that is being opened, and say whether it is to be over at once."""
     for inspector in _inspectors:
         inspector(session, registry)

@@ -7,9 +7,9 @@ from collections.abc import Generator, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tenterhooks.errors import OutOfRangeError
+from tenterhooks.hooked_session import HookedSession
 from tenterhooks.hooks import SessionRunContext
 from tenterhooks.leaving import Left, left_by_exception
-from tenterhooks.lifecycle import HookedSession
 from tenterhooks.passes import Pass
 from tenterhooks.sources import SourceReader
 

@@ -1,6 +1,6 @@
 """All hooks of one session: their stages called, and errors blamed on them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
 __all__ = ["HookRegistry"]
 
-# What hooks get of a run of which none wants anything.
-# As the class makes one, without a call in Python.
+_NO_VALUES: Mapping[str, Any] = {}
+# Makes what hooks get without a call in Python.
 _make = tuple.__new__
+# What they get of a run of which none wants anything.
 _NOTHING = SessionRunValues(None, MappingProxyType({}), RunMetadata())
 
 
@@ -168,6 +169,8 @@ class HookRegistry:
                 values, options, metadata = run.results, run.options, run.metadata
                 for call, pick in zip(calling, run.picks(calls), strict=True):
                     call(context, _make(SessionRunValues, (pick and pick(values), options, metadata)))
+                # It may be long until it is made again.
+                run.results = _NO_VALUES
         except BaseException as error:
             self.blame(error, "after_run")
             raise

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tenterhooks.calls import Calls
+from tenterhooks.errors import note
 from tenterhooks.hooks import SessionRunHook
 
 if TYPE_CHECKING:
@@ -75,17 +76,21 @@ class Turns:
         """
         if step < self._step and runs < self._run and (self._time == math.inf or self._clock() < self._time):
             return self._quiet
-        asleep = set()
-        for adapter in self._timed:
-            adapter.asleep = not adapter.timer.should_trigger_for_step(runs if adapter.counts_runs else step + 1)
-            if adapter.asleep:
-                asleep.add(adapter)
-        if len(asleep) == len(self._timed):
-            self._sleep()
-            return self._quiet
         # What is due now has a new time to tell after this run.
         self.ask_anew()
-        return self._turn(frozenset(asleep))
+        asleep = frozenset(adapter for adapter in self._timed if not self._is_due(adapter, step, runs))
+        if len(asleep) == len(self._timed):
+            self._sleep()
+        return self._turn(asleep)
+
+    def _is_due(self, adapter: "Adapter", step: int, runs: int) -> bool:
+        """Ask a timer."""
+        try:
+            adapter.asleep = not adapter.timer.should_trigger_for_step(runs if adapter.counts_runs else step + 1)
+        except BaseException as error:
+            note(error, f"in the timer of hook {adapter.title}, at global step {step}")
+            raise
+        return not adapter.asleep
 
     def _sleep(self) -> None:
         """Work out until when no timer needs to be asked."""

@@ -8,8 +8,8 @@ import pytest
 from tenterhooks.cli import plugin_commands
 from tenterhooks.cli.candidates import FILES, candidates
 from tenterhooks.cli.command import build_parser
+from tenterhooks.testing import FakeDistributions as Install
 
-from ..distributions import Install
 from .commands import GUARD, said_in_process
 
 

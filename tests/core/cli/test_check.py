@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tenterhooks.testing import RULES
+from tenterhooks.testing import FakeDistributions as Install
 
-from ..distributions import Install
 from .commands import Said, said_in_process, tenterhooks
 
 GOOD = """

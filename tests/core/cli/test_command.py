@@ -8,8 +8,8 @@ import pytest
 
 from tenterhooks.cli import command, plugin_commands
 from tenterhooks.cli.output import INTERRUPTED, UNREAD
+from tenterhooks.testing import FakeDistributions as Install
 
-from ..distributions import Install
 from .commands import said_in_process, tenterhooks
 
 

@@ -9,8 +9,8 @@ from tenterhooks import ConfigurationError
 from tenterhooks.cli.hook_flags import add_hook_flags, command_line, hook_flag, set_flag
 from tenterhooks.cli.output import UsageError
 from tenterhooks.configuration import CommandLine
+from tenterhooks.testing import FakeDistributions as Install
 
-from ..distributions import Install
 from .commands import GUARD
 
 

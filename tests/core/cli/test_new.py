@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ..distributions import Install
+from tenterhooks.testing import FakeDistributions as Install
+
 from .commands import said_in_process
 
 # A folder of the repository, in which `--in-repo` makes a plugin.

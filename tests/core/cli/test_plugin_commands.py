@@ -5,8 +5,8 @@ import sys
 import pytest
 
 from tenterhooks.cli.plugin_commands import GROUP
+from tenterhooks.testing import FakeDistributions as Install
 
-from ..distributions import Install
 from .commands import said_in_process
 
 ODD = """

@@ -9,8 +9,8 @@ import pytest
 
 from tenterhooks import plugins as installed_plugins
 from tenterhooks.cli.plugins import GROUPS
+from tenterhooks.testing import FakeDistributions as Install
 
-from ..distributions import Install
 from .commands import GUARD, said_in_process, tenterhooks, write
 
 

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from ..distributions import Install
+from tenterhooks.testing import FakeDistributions as Install
+
 from .commands import GUARD, said_in_process
 
 

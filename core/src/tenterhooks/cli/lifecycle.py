@@ -16,7 +16,7 @@ from tenterhooks.inspection import NotRun, instead_of_running
 from tenterhooks.plugins import caller
 
 if TYPE_CHECKING:
-    from tenterhooks.lifecycle import HookedSession
+    from tenterhooks.lifecycle import Lifecycle
     from tenterhooks.registry import HookRegistry
 
 __all__ = ["NAME", "add_to"]
@@ -49,7 +49,7 @@ def _carry_out(arguments: argparse.Namespace) -> Ready:
 def _show(script: Script, hooks: CommandLine, *, as_json: bool) -> int:
     sessions: list[dict[str, Any]] = []
 
-    def note(session: "HookedSession", registry: "HookRegistry") -> None:
+    def note(session: "Lifecycle", registry: "HookRegistry") -> None:
         sessions.append({"session": type(session).__name__, "opened_at": caller(), **_calls(session, registry)})
 
     with instead_of_running(note), contextlib.redirect_stdout(sys.stderr):
@@ -94,7 +94,7 @@ def _outcome(script: Script, hooks: CommandLine, sessions: list[dict[str, Any]])
     return None
 
 
-def _calls(session: "HookedSession", registry: "HookRegistry") -> dict[str, Any]:
+def _calls(session: "Lifecycle", registry: "HookRegistry") -> dict[str, Any]:
     """The hooks of a session, and what each stage calls."""
     names = {id(adapter.hook): adapter.name for adapter in registry.adapters}
     classes = {adapter.name: type(adapter.hook) for adapter in registry.adapters}

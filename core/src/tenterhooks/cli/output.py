@@ -72,7 +72,8 @@ def guarded(step: Callable[[], _T]) -> _T | int:
 def say(line: str = "", stream: TextIO | None = None) -> None:
     """Print a line, by default to the standard output, with what cannot be printed as escapes.
 
-    Metadata of installed distributions, and names of files, may hold anything that a terminal takes for a command.
+    Metadata of distributions, and names of files or in a checkpoint, may hold anything: line ends, or what a terminal
+    takes for a command.
     """
     stream = sys.stdout if stream is None else stream
     shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)
@@ -82,12 +83,18 @@ def say(line: str = "", stream: TextIO | None = None) -> None:
 
 def say_json(content: Any) -> None:
     """Print JSON."""
-    sys.stdout.write(json.dumps(content, indent=2, allow_nan=False) + "\n")
+    # Piece by piece: of a large content the whole text would take much memory.
+    json.dump(content, sys.stdout, indent=2, allow_nan=False)
+    sys.stdout.write("\n")
 
 
-def columns(rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """The rows with their cells below each other."""
+def columns(rows: Iterable[Sequence[str]], *, right: Sequence[int] = ()) -> Iterator[str]:
+    """The rows with their cells below each other, at the left, or at the right in the columns of these numbers."""
     table = [list(row) for row in rows]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for row in table:
-        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        cells = [
+            cell.rjust(width) if number in right else cell.ljust(width)
+            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        yield "  ".join(cells).rstrip()

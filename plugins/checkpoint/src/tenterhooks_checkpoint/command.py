@@ -1,18 +1,18 @@
 """The command that looks at a folder of checkpoints: `ls`, `verify` and `show`."""
 
 import argparse
-import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from tenterhooks import Checkpoint
+from tenterhooks.cli.output import INTERRUPTED, UNREAD, columns, guarded, say, say_json
 from tenterhooks_checkpoint import _files, _manifest, _outline
 from tenterhooks_checkpoint._listing import items
 from tenterhooks_checkpoint._manifest import STATE, NotWholeError
 from tenterhooks_checkpoint._report import HEAD, Report, reports
-from tenterhooks_checkpoint._text import byte_count, columns, local_time, say, say_json
+from tenterhooks_checkpoint._text import byte_count, local_time
 from tenterhooks_checkpoint.saver import Saver
 
 __all__ = ["BROKEN", "FINE", "INTERRUPTED", "UNREAD", "USAGE", "main", "subcommand"]
@@ -25,12 +25,6 @@ BROKEN = 1
 
 USAGE = 2
 """Exit code: the arguments are wrong, or there is no such folder or checkpoint."""
-
-INTERRUPTED = 130
-"""Exit code: somebody pressed Ctrl-C."""
-
-UNREAD = 141
-"""Exit code: whoever read the output went away, as `head` does."""
 
 _DESCRIPTION = "Look at a folder of checkpoints. Nothing in it is changed."
 _EXIT_CODES = "exit codes: 0 all that was looked at is whole, 1 something is broken, 2 wrong usage or no such folder"
@@ -56,15 +50,7 @@ def main(arguments: Sequence[str] | None = None, *, prog: str = "python -m tente
     parser = argparse.ArgumentParser(prog, description=_DESCRIPTION, epilog=_EXIT_CODES)
     _add_commands(parser)
     parsed = parser.parse_args(arguments)
-    try:
-        code: int = parsed.run(parsed)
-        sys.stdout.flush()
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except BrokenPipeError:
-        # The interpreter flushes once more at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return UNREAD
+    code: int = guarded(lambda: parsed.run(parsed))
     return code
 
 
