@@ -18,7 +18,6 @@ __all__ = [
     "counting_graph",
     "first",
     "raising",
-    "raw_session_of",
     "training",
 ]
 
