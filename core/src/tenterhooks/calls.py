@@ -17,7 +17,8 @@ class Calls:
         functions: The hooks' methods.
 
     Attributes:
-        left: Those that are still to be called. A loop over a stage sets it, and goes through it.
+        left: An iterator over a list, with an entry for each that is still to be called. A loop over a stage sets it,
+            and goes through it.
     """
 
     __slots__ = ("adapters", "functions", "left")
@@ -25,7 +26,7 @@ class Calls:
     def __init__(self, adapters: "Sequence[Adapter]", functions: Sequence[Callable[..., Any]]) -> None:
         self.adapters = list(adapters)
         self.functions = list(functions)
-        self.left: Iterator[Callable[..., Any]] = iter(self.functions)
+        self.left: Iterator[Any] = iter(self.functions)
 
     @property
     def place(self) -> int:

@@ -43,6 +43,9 @@ class Computation:
         # Whether values may be of other frameworks than NumPy.
         self._foreign = False
         self._fetches: dict[Any, Fetch] = {}
+        # Most runs are for one node, and for the same as the one before.
+        self._one: str | Node | None = None
+        self._one_fetch: Fetch | None = None
 
     def work_on(self, state: SessionState) -> None:
         """Take another object for the variables."""
@@ -52,6 +55,8 @@ class Computation:
 
     def compile(self, fetches: Fetches) -> Fetch:
         """Work out a structure of fetches, once if there is none within it."""
+        if fetches is self._one and self._one_fetch is not None:
+            return self._one_fetch
         kind = type(fetches)
         if isinstance(fetches, _ONE):
             key: Any = fetches
@@ -72,6 +77,8 @@ class Computation:
                 if len(self._fetches) >= _KEPT:
                     self._fetches.clear()
                 self._fetches[key] = fetch
+        if key is fetches:
+            self._one, self._one_fetch = fetches, fetch
         return fetch
 
     def plan(self, fetches: Iterable[Fetch], fed: Iterable[str]) -> Plan:

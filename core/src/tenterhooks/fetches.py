@@ -10,11 +10,13 @@ from tenterhooks.nodes import Node
 if TYPE_CHECKING:
     from tenterhooks.plan import Plan
 
-__all__ = ["Feeds", "Fetch", "Fetches", "Tensors", "compile_fetches", "names_by_tag"]
+__all__ = ["Feeds", "Fetch", "Fetches", "Pick", "Tensors", "compile_fetches", "names_by_tag"]
 
 Fetches: TypeAlias = Any
 # By names and nodes. A mapping's keys are of one type to a type checker, also where that is one kind of node.
 Feeds: TypeAlias = Mapping[Any, Any]
+# Fills a structure of fetches from values by name.
+Pick: TypeAlias = Callable[[Mapping[str, Any]], Any]
 # What a hook is told to log or write: a node, several, or some by the name that they shall have there.
 Tensors: TypeAlias = Node | str | Iterable[Node | str] | Mapping[str, Node | str]
 
@@ -30,7 +32,7 @@ class Fetch:
 
     __slots__ = ("names", "pick", "plan")
 
-    def __init__(self, names: tuple[str, ...], pick: Callable[[Mapping[str, Any]], Any]) -> None:
+    def __init__(self, names: tuple[str, ...], pick: Pick) -> None:
         self.names = names
         self.pick = pick
         self.plan: Plan | None = None
@@ -64,7 +66,7 @@ def names_by_tag(graph: Graph, tensors: Tensors) -> dict[str, str]:
     return {tag: graph[name].name for tag, name in names.items()}
 
 
-def _pick(graph: Graph, fetches: Fetches, names: dict[str, None]) -> Callable[[Mapping[str, Any]], Any]:
+def _pick(graph: Graph, fetches: Fetches, names: dict[str, None]) -> Pick:
     if isinstance(fetches, str | Node):
         name = graph[graph.name_of(fetches)].name
         names[name] = None

@@ -10,7 +10,7 @@ from tenterhooks.coordinator import Coordinator
 from tenterhooks.creators import ChiefSessionCreator, SessionCreator, graph_of
 from tenterhooks.fetches import Feeds, Fetches
 from tenterhooks.graph import Graph
-from tenterhooks.hooks import RunMetadata, SessionRunContext
+from tenterhooks.hooks import RunMetadata, SessionRunContext, make_context
 from tenterhooks.inspection import NotRun, show
 from tenterhooks.merged_run import MergedRun
 from tenterhooks.ownership import claim, release
@@ -147,7 +147,7 @@ class Lifecycle:
                 run = MergedRun(raw, run_metadata)
                 run.add_options(options or {})
             if turn.concerns:
-                context = SessionRunContext((fetches, feed_dict, options), raw, stops, self._completed_runs)
+                context = make_context((fetches, feed_dict, options), raw, stops, self._completed_runs)
                 run = registry.before_run(turn, context, run)
             if run is None:
                 fetch = raw.compile(fetches)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tenterhooks.errors import NotPublishedError, note
-from tenterhooks.fetches import Feeds, Fetch
+from tenterhooks.fetches import Feeds, Fetch, Pick
 from tenterhooks.hooks import RunMetadata, SessionRunArgs, SessionRunValues
 from tenterhooks.nodes import EVERYTHING, Node
 from tenterhooks.passes import PassFeeds
@@ -31,6 +31,7 @@ class MergedRun:
 
     Attributes:
         wishes: What the hooks that were asked fetch, in the order of their calls.
+        repeating: Their calls with that, where the run can be made again.
         feeds: What is fed, by name.
         feeders: Who feeds it, for messages.
         options: The merged options.
@@ -42,14 +43,15 @@ class MergedRun:
         "_fetch",
         "_fetched",
         "_fetches",
+        "_giving",
         "_needed",
         "_pass_feeds",
-        "_picks",
         "_plan",
         "feeders",
         "feeds",
         "metadata",
         "options",
+        "repeating",
         "results",
         "session",
         "wishes",
@@ -60,6 +62,7 @@ class MergedRun:
         self.metadata = run_metadata or RunMetadata()
         self.options: dict[str, Any] = {}
         self.wishes: list[Any] = []
+        self.repeating: list[tuple[Callable[..., Any], Any]] = []
         self.feeds: dict[str, Any] = {}
         self.feeders: dict[str, str] = {}
         # What hooks fetch, and what the caller does.
@@ -69,7 +72,7 @@ class MergedRun:
         self._pass_feeds: PassFeeds | None = None
         self._needed: frozenset[str] | None = None
         self._plan: Plan | None = None
-        self._picks: list[Callable[[Mapping[str, Any]], Any] | None] | None = None
+        self._giving: list[tuple[Callable[..., Any], Pick | None]] | None = None
         self.results: Mapping[str, Any] = {}
 
     def add(self, adapter: "Adapter", args: SessionRunArgs) -> None:
@@ -189,12 +192,13 @@ class MergedRun:
                     note(error, f"asked for by hook {adapter.title}")
             raise
 
-    def picks(self, calls: "Calls") -> "list[Callable[[Mapping[str, Any]], Any] | None]":
-        """What takes out of `results` what the hooks of these calls asked for, in their order."""
-        if self._picks is None:
+    def giving(self, calls: "Calls") -> "list[tuple[Callable[..., Any], Pick | None]]":
+        """The functions of these calls, each with what takes out of `results` what its hook asked for."""
+        if self._giving is None:
             found = [self._fetches.get(adapter) for adapter in calls.adapters]
-            self._picks = [None if fetch is None else fetch.pick for fetch in found]
-        return self._picks
+            picks = [None if fetch is None else fetch.pick for fetch in found]
+            self._giving = list(zip(calls.functions, picks, strict=True))
+        return self._giving
 
     def values_for(self, adapter: "Adapter") -> SessionRunValues:
         """What one hook gets in `after_run`."""

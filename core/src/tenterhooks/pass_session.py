@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tenterhooks.errors import OutOfRangeError
 from tenterhooks.hooked_session import HookedSession
-from tenterhooks.hooks import SessionRunContext
+from tenterhooks.hooks import make_context
 from tenterhooks.leaving import Left, left_by_exception
 from tenterhooks.passes import Pass
 from tenterhooks.sources import SourceReader
@@ -16,7 +16,6 @@ from tenterhooks.sources import SourceReader
 if TYPE_CHECKING:
     from tenterhooks.loop_position import LoopPosition
     from tenterhooks.session import Session
-    from tenterhooks.turns import Turn
 
 __all__ = ["PassSession"]
 
@@ -73,8 +72,8 @@ class PassSession(HookedSession):
         """
         if not self._ready(loop):
             return
-        raw, stops, turns = self._open_session(), self._stops, self._registry.turns
-        state = raw.state
+        raw, stops, registry = self._open_session(), self._stops, self._registry
+        turns, state = registry.turns, raw.state
         reader: SourceReader | None = None
         if loop is None:
             raw.loop.arrive()
@@ -94,8 +93,12 @@ class PassSession(HookedSession):
                 stops.begin_run()
                 begun.turn = turn = turns.always or turns.next(state.global_step, self._completed_runs)
                 if turn.concerns:
-                    begun.context = SessionRunContext(_NOTHING, raw, stops, self._completed_runs)
-                    self._ask(begun, turn, begun.context)
+                    begun.context = make_context(_NOTHING, raw, stops, self._completed_runs)
+                    try:
+                        begun.run = registry.before_run(turn, begun.context, None)
+                    except BaseException as error:
+                        self._note_end_of_input(error)
+                        raise
                 state.updating = _BODY
                 if reader is None:
                     yield state.global_step
@@ -130,17 +133,11 @@ class PassSession(HookedSession):
             raise self._why_not()
         return True
 
-    def _ask(self, begun: Pass, turn: "Turn", context: SessionRunContext) -> None:
-        """Ask the hooks whose turn it is what they want of a pass."""
-        try:
-            begun.run = self._registry.before_run(turn, context, None)
-        except BaseException as error:
-            self._note_end_of_input(error)
-            raise
-
     def complete_pass(self, begun: Pass) -> None:
         """A pass is over: compute what hooks asked for, count it, and tell them."""
-        raw, run = self._open_session(), begun.run
+        raw, run = self._raw, begun.run
+        if raw is None or self._closed:
+            raise self._why_not()
         state = raw.state
         values: Mapping[str, Any] = begun.published
         plain = begun.plain if begun.called else values
@@ -157,9 +154,9 @@ class PassSession(HookedSession):
             state.global_step = step + 1
             state.updating = None
             raw.published, raw.plain = values, plain
-            turn, context = begun.turn, begun.context
-            if turn is not None and turn.concerns and context is not None:
-                self._registry.after_run(turn, context, run, None)
+            context = begun.context
+            if context is not None:
+                self._registry.after_run(begun.turn, context, run, None)
             self._stops.adopt()
         except BaseException as error:
             self._stops.forget_run()

@@ -55,7 +55,7 @@ class Pass:
 
     Attributes:
         turn: Which hooks are called.
-        context: What they get of it; in a pass in which none is called, that of an earlier one.
+        context: What they get of it; None where none is called.
         run: What hooks asked for; None where that is nothing.
         torn: What the variables were torn by before it.
         iterator: What goes through the passes; None where that is a `with` block.
@@ -67,8 +67,10 @@ class Pass:
 
     __slots__ = ("called", "context", "drawn", "iterator", "passed_over", "published", "run", "torn", "turn")
 
+    # Set as each pass begins.
+    turn: "Turn"
+
     def __init__(self) -> None:
-        self.turn: Turn | None = None
         self.context: SessionRunContext | None = None
         self.run: MergedRun | None = None
         self.torn: str | None = None
@@ -80,7 +82,7 @@ class Pass:
 
     def begin(self, torn: str | None) -> None:
         """Begin another pass of the same loop."""
-        self.run = None
+        self.run = self.context = None
         self.torn = torn
         self.published = {}
         if self.called or self.passed_over:

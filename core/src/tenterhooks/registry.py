@@ -93,36 +93,46 @@ class HookRegistry:
         """
         calls = turn.before
         if calls is None:
-            run = run or MergedRun(context.session)
-            for adapter in self.adapters:
-                adapter.run = run
-            self.call("before_run", run_context=context)
-            return run
-        self._stops.calls = calls
-        calling = calls.left = iter(calls.functions)
-        # Most ask for the same in every run. In a run that the caller has begun there is more than what hooks ask for.
-        last = turn.last if run is None else None
+            return self._before_run_by_pluggy(context, run)
+        stops = self._stops
+        stops.calls = calls
         try:
-            if last is None or last.session is not context.session:
+            if run is None and turn.last is not None:
+                run = self._ask_again(turn, calls, context, turn.last)
+            else:
+                calls.left = calling = iter(calls.functions)
                 for call in calling:
                     asked = call(context)
                     if asked is not None:
                         run = self._merge(turn, calls, context, run, [*([None] * calls.place), asked])
-            else:
-                run = last
-                for call, wish in zip(calling, last.wishes, strict=True):
-                    asked = call(context)
-                    if asked is not None if wish is None else not _is_just(asked, wish):
-                        as_last = [
-                            None if wish is None else SessionRunArgs(wish) for wish in last.wishes[: calls.place]
-                        ]
-                        run = self._merge(turn, calls, context, None, [*as_last, asked])
-                        break
         except BaseException as error:
             self.blame(error, "before_run")
             raise
-        self._stops.calls = None
+        stops.calls = None
         return run
+
+    def _before_run_by_pluggy(self, context: "SessionRunContext", run: MergedRun | None) -> MergedRun:
+        run = run or MergedRun(context.session)
+        for adapter in self.adapters:
+            adapter.run = run
+        self.call("before_run", run_context=context)
+        return run
+
+    def _ask_again(self, turn: Turn, calls: Calls, context: "SessionRunContext", last: MergedRun) -> MergedRun | None:
+        """Ask hooks that may want the same as in the last run: most want the same in every run."""
+        calls.left = calling = iter(last.repeating)
+        for call, wish in calling:
+            asked = call(context)
+            if asked is None or wish is None:
+                if asked is wish:
+                    continue
+            elif _is_just(asked, wish):
+                continue
+            place = calls.place
+            calls.left = iter(calls.functions[place + 1 :])
+            as_last = [None if wish is None else SessionRunArgs(wish) for wish in last.wishes[:place]]
+            return self._merge(turn, calls, context, None, [*as_last, asked])
+        return last
 
     def _merge(
         self,
@@ -147,6 +157,7 @@ class HookRegistry:
             if not any(asked):
                 return None
             if run.can_be_made_again:
+                run.repeating = list(zip(calls.functions, run.wishes, strict=True))
                 turn.last = run
         return run
 
@@ -154,27 +165,30 @@ class HookRegistry:
         """Give the hooks what they asked for; wrappers get the caller's results."""
         calls = turn.after
         if calls is None:
-            run = run or MergedRun(context.session)
-            for adapter in self.adapters:
-                adapter.run = run
-            self.call("after_run", run_context=context, run_values=run.values(results))
+            self._after_run_by_pluggy(context, run, results)
             return
         self._stops.calls = calls
-        calling = calls.left = iter(calls.functions)
         try:
             if run is None:
+                calls.left = calling = iter(calls.functions)
                 for call in calling:
                     call(context, _NOTHING)
             else:
                 values, options, metadata = run.results, run.options, run.metadata
-                for call, pick in zip(calling, run.picks(calls), strict=True):
+                calls.left = giving = iter(run.giving(calls))
+                for call, pick in giving:
                     call(context, _make(SessionRunValues, (pick and pick(values), options, metadata)))
                 # It may be long until it is made again.
                 run.results = _NO_VALUES
         except BaseException as error:
             self.blame(error, "after_run")
             raise
-        self._stops.calls = None
+
+    def _after_run_by_pluggy(self, context: "SessionRunContext", run: MergedRun | None, results: Any) -> None:
+        run = run or MergedRun(context.session)
+        for adapter in self.adapters:
+            adapter.run = run
+        self.call("after_run", run_context=context, run_values=run.values(results))
 
     def close(self, exception: BaseException | None) -> list[BaseException]:
         """Call `end`, or `on_exception`, of every hook that has begun, and give what they raised.
@@ -221,7 +235,7 @@ class HookRegistry:
         self.session = session
         session.join(self, self._stops)
         self.states.restore(session, again=again)
-        self.turns.ask_anew()
+        self.turns.begin_anew()
 
 
 def _is_just(asked: object, wish: Any) -> bool:

@@ -1,7 +1,7 @@
 """Requests to stop: who asked, why, and at which step."""
 
-import threading
 from dataclasses import dataclass
+from threading import get_ident
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class StopRequests:
         self.calls: Calls | None = None
         self.in_run = False
         self.refuses = False
-        self._thread = threading.get_ident()
+        self._thread = get_ident()
 
     def __bool__(self) -> bool:
         return bool(self.held or self._pending)
@@ -77,11 +77,11 @@ class StopRequests:
     def request_by_program(self, reason: str | None, global_step: int) -> None:
         """Note a request of the program, which holds at once and whatever becomes of the run under way."""
         self.held.append(StopRequest(None, reason, global_step))
-        self.refuses |= threading.get_ident() == self._thread
+        self.refuses |= get_ident() == self._thread
 
     def request(self, reason: str | None, global_step: int) -> None:
         """Note a request that came through what hooks get."""
-        own_thread = threading.get_ident() == self._thread
+        own_thread = get_ident() == self._thread
         current = self.current if own_thread else None
         request = StopRequest(None if current is None else current.name, reason, global_step)
         if own_thread and self.in_run:
@@ -92,23 +92,22 @@ class StopRequests:
 
     def tell(self) -> bool:
         """Tell the loop whether it is to stop."""
-        self.refuses |= bool(self.held) and threading.get_ident() == self._thread
+        self.refuses |= bool(self.held) and get_ident() == self._thread
         return bool(self)
 
     def begin_run(self) -> None:
         """A run starts."""
         self.in_run = True
-        self._thread = threading.get_ident()
+        self._thread = get_ident()
 
     def adopt(self) -> None:
         """The run has completed: its requests hold from now on."""
-        if self._pending:
+        if self._pending or self.held:
             self.held.extend(self._pending)
             self._pending.clear()
-        if self.held:
             self.refuses = True
         self.in_run = False
-        self.calls = self._current = None
+        self.calls = None
 
     def forget_run(self) -> None:
         """The run failed: its requests are forgotten with it."""

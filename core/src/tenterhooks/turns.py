@@ -65,7 +65,13 @@ class Turns:
     def ask_anew(self) -> None:
         """Have all timers asked in the next run, whatever they said before."""
         self._step = self._run = self._time = -math.inf
-        self._clock: Callable[[], float] = lambda: 0.0
+        self._clock: Callable[[], float] | None = None
+
+    def begin_anew(self) -> None:
+        """Forget what hooks asked for and what timers said, for another raw session."""
+        self.ask_anew()
+        for turn in (self._quiet, *self._made.values()):
+            turn.last = None
 
     def next(self, step: int, runs: int) -> Turn:
         """The turn of the run that begins.
@@ -74,7 +80,7 @@ class Turns:
             step: The global step before it.
             runs: How many the session has completed.
         """
-        if step < self._step and runs < self._run and (self._time == math.inf or self._clock() < self._time):
+        if step < self._step and runs < self._run and (self._clock is None or self._clock() < self._time):
             return self._quiet
         # What is due now has a new time to tell after this run.
         self.ask_anew()
@@ -94,7 +100,7 @@ class Turns:
 
     def _sleep(self) -> None:
         """Work out until when no timer needs to be asked."""
-        self._step = self._run = self._time = math.inf
+        self._step = self._run = math.inf
         times: dict[Callable[[], float], float] = {}
         for adapter in self._timed:
             counted, at = _next_trigger(adapter.timer)
