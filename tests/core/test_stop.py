@@ -54,7 +54,7 @@ def test_a_request_outside_of_a_run_holds_at_once() -> None:
 
 def test_a_request_in_a_run_is_seen_at_once_and_holds_when_the_run_has_completed() -> None:
     stops = StopRequests()
-    stops.begin_run()
+    stops.in_run = True
     stops.request("enough", 3)
     assert stops
     assert not stops.adopted
@@ -64,11 +64,11 @@ def test_a_request_in_a_run_is_seen_at_once_and_holds_when_the_run_has_completed
 
 def test_a_request_in_a_run_that_failed_is_forgotten_with_it() -> None:
     stops = StopRequests()
-    stops.begin_run()
+    stops.in_run = True
     stops.request("enough", 3)
     stops.forget_run()
     assert not stops
-    stops.begin_run()
+    stops.in_run = True
     stops.adopt()
     assert not stops
 
@@ -76,7 +76,7 @@ def test_a_request_in_a_run_that_failed_is_forgotten_with_it() -> None:
 def test_all_requests_are_kept_in_their_order() -> None:
     stops = StopRequests()
     stops.request("first", 0)
-    stops.begin_run()
+    stops.in_run = True
     stops.request("second", 1)
     stops.request("third", 1)
     stops.adopt()
@@ -85,7 +85,7 @@ def test_all_requests_are_kept_in_their_order() -> None:
 
 def test_a_request_of_another_thread_holds_though_the_run_under_way_fails() -> None:
     stops = StopRequests()
-    stops.begin_run()
+    stops.in_run = True
     thread = threading.Thread(target=stops.request, args=("signal", 3))
     thread.start()
     thread.join(10)
@@ -98,7 +98,7 @@ def test_a_run_may_be_made_by_another_thread_than_made_the_session() -> None:
     stops = StopRequests()
 
     def run() -> None:
-        stops.begin_run()
+        stops.in_run = True
         stops.request("enough", 3)
 
     thread = threading.Thread(target=run)
@@ -114,7 +114,7 @@ def test_a_session_that_is_created_anew_forgets_what_hooks_asked_for_and_not_the
     stops.request(None, 1)
     stops.request_by_program("signal", 2)
     stops.request(None, 3)
-    stops.begin_run()
+    stops.in_run = True
     stops.request("in the run", 3)
     stops.forget_hooks()
     assert list(stops.adopted) == [StopRequest(None, "signal", 2)]
@@ -129,7 +129,7 @@ def adapter(name: str) -> Adapter:
 
 def test_a_request_of_the_program_in_a_run_holds_at_once_and_is_no_hooks() -> None:
     stops = StopRequests()
-    stops.begin_run()
+    stops.in_run = True
     stops.current = adapter("nan")
     stops.request_by_program("signal", 3)
     assert stops.adopted == (StopRequest(None, "signal", 3),)
@@ -143,7 +143,7 @@ def test_a_request_that_comes_while_a_run_is_adopted_is_not_lost() -> None:
     place = 0
     while place < lines:
         stops = StopRequests()
-        stops.begin_run()
+        stops.in_run = True
         stops.request("of the run", 3)
 
         def ask(stops: StopRequests = stops) -> None:

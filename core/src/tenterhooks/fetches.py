@@ -27,14 +27,16 @@ class Fetch:
     Attributes:
         names: The names in it, each once.
         pick: Gives the structure filled from a mapping of name to value.
+        name: The name, where the structure is just that; else None.
         plan: What a run for it alone computes, once that was worked out.
     """
 
-    __slots__ = ("names", "pick", "plan")
+    __slots__ = ("name", "names", "pick", "plan")
 
-    def __init__(self, names: tuple[str, ...], pick: Pick) -> None:
+    def __init__(self, names: tuple[str, ...], pick: Pick, *, is_one: bool) -> None:
         self.names = names
         self.pick = pick
+        self.name = names[0] if is_one else None
         self.plan: Plan | None = None
 
 
@@ -48,7 +50,7 @@ def compile_fetches(graph: Graph, fetches: Fetches) -> Fetch:
     """
     names: dict[str, None] = {}
     pick = _pick(graph, fetches, names)
-    return Fetch(tuple(names), pick)
+    return Fetch(tuple(names), pick, is_one=isinstance(fetches, str | Node))
 
 
 def names_by_tag(graph: Graph, tensors: Tensors) -> dict[str, str]:

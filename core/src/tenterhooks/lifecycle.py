@@ -3,6 +3,7 @@
 import weakref
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from tenterhooks.closing import close_hooks, leave
@@ -141,7 +142,7 @@ class Lifecycle:
         context: SessionRunContext | None = None
         # An interrupt at any line of this must not leave a run that is under way for ever.
         try:
-            stops.begin_run()
+            stops.in_run, stops.thread = True, get_ident()
             turn = registry.turns.always or registry.turns.next(raw.state.global_step, self._completed_runs)
             if feed_dict or options or run_metadata is not None or raw.kept:
                 run = MergedRun(raw, run_metadata)
@@ -150,8 +151,11 @@ class Lifecycle:
                 context = make_context((fetches, feed_dict, options), raw, stops, self._completed_runs)
                 run = registry.before_run(turn, context, run)
             if run is None:
-                fetch = raw.compile(fetches)
-                results = fetch.pick(raw.compute(fetch.plan or raw.plan_alone(fetch), _NO_FEEDS))
+                # A function in an attribute is found faster where it is not called at once.
+                work_out, compute = raw.compile, raw.compute
+                fetch = work_out(fetches)
+                pick = fetch.pick
+                results = pick(compute(fetch.plan or raw.plan_alone(fetch), _NO_FEEDS))
             else:
                 results = run.make(fetches, feed_dict)
             if context is not None:

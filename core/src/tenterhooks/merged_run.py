@@ -72,7 +72,7 @@ class MergedRun:
         self._pass_feeds: PassFeeds | None = None
         self._needed: frozenset[str] | None = None
         self._plan: Plan | None = None
-        self._giving: list[tuple[Callable[..., Any], Pick | None]] | None = None
+        self._giving: list[tuple[Callable[..., Any], str | None, Pick | None]] | None = None
         self.results: Mapping[str, Any] = {}
 
     def add(self, adapter: "Adapter", args: SessionRunArgs) -> None:
@@ -192,12 +192,13 @@ class MergedRun:
                     note(error, f"asked for by hook {adapter.title}")
             raise
 
-    def giving(self, calls: "Calls") -> "list[tuple[Callable[..., Any], Pick | None]]":
-        """The functions of these calls, each with what takes out of `results` what its hook asked for."""
+    def giving(self, calls: "Calls") -> "list[tuple[Callable[..., Any], str | None, Pick | None]]":
+        """The functions of these calls, each with what its hook asked for: a name, or else what takes it out."""
         if self._giving is None:
-            found = [self._fetches.get(adapter) for adapter in calls.adapters]
-            picks = [None if fetch is None else fetch.pick for fetch in found]
-            self._giving = list(zip(calls.functions, picks, strict=True))
+            self._giving = []
+            for adapter, function in zip(calls.adapters, calls.functions, strict=True):
+                fetch = self._fetches.get(adapter)
+                self._giving.append((function, None, None) if fetch is None else (function, fetch.name, fetch.pick))
         return self._giving
 
     def values_for(self, adapter: "Adapter") -> SessionRunValues:

@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import logging
 from collections.abc import Generator, Iterable, Mapping
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from tenterhooks.errors import OutOfRangeError
@@ -90,7 +91,7 @@ class PassSession(HookedSession):
             # An interrupt at any line of this must not leave a pass that is under way for ever.
             try:
                 self._pass = begun
-                stops.begin_run()
+                stops.in_run, stops.thread = True, get_ident()
                 begun.turn = turn = turns.always or turns.next(state.global_step, self._completed_runs)
                 if turn.concerns:
                     begun.context = make_context(_NOTHING, raw, stops, self._completed_runs)

@@ -126,8 +126,10 @@ class HookRegistry:
             if asked is None or wish is None:
                 if asked is wish:
                     continue
-            elif _is_just(asked, wish):
-                continue
+            elif type(asked) is SessionRunArgs and not (asked.feed_dict or asked.options):
+                fetches = asked.fetches
+                if fetches is wish or (isinstance(wish, str) and isinstance(fetches, str) and fetches == wish):
+                    continue
             place = calls.place
             calls.left = iter(calls.functions[place + 1 :])
             as_last = [None if wish is None else SessionRunArgs(wish) for wish in last.wishes[:place]]
@@ -176,8 +178,9 @@ class HookRegistry:
             else:
                 values, options, metadata = run.results, run.options, run.metadata
                 calls.left = giving = iter(run.giving(calls))
-                for call, pick in giving:
-                    call(context, _make(SessionRunValues, (pick and pick(values), options, metadata)))
+                for call, name, pick in giving:
+                    result = pick and pick(values) if name is None else values[name]
+                    call(context, _make(SessionRunValues, (result, options, metadata)))
                 # It may be long until it is made again.
                 run.results = _NO_VALUES
         except BaseException as error:
@@ -236,11 +239,3 @@ class HookRegistry:
         session.join(self, self._stops)
         self.states.restore(session, again=again)
         self.turns.begin_anew()
-
-
-def _is_just(asked: object, wish: Any) -> bool:
-    """Whether a result of `before_run` asks for one name or node, this one, and for nothing else."""
-    if type(asked) is not SessionRunArgs or asked.feed_dict or asked.options:
-        return False
-    fetches = asked.fetches
-    return fetches is wish or (isinstance(wish, str) and isinstance(fetches, str) and fetches == wish)

@@ -40,12 +40,13 @@ class StopRequests:
     Attributes:
         calls: The stage that is being called by the session itself, None where pluggy calls it, or none is.
         held: Those that hold. It is only changed in place: a signal, or another thread, may add to it at any time.
-        in_run: Whether a run is under way.
+        in_run: Whether a run is under way. Set by who makes it, with its thread.
         refuses: Whether the loop can know that it is to stop, so that a further run is a mistake. It cannot where
             another thread has asked since the loop did.
+        thread: The thread of the run under way, or of the last one.
     """
 
-    __slots__ = ("_current", "_pending", "_thread", "calls", "held", "in_run", "refuses")
+    __slots__ = ("_current", "_pending", "calls", "held", "in_run", "refuses", "thread")
 
     def __init__(self) -> None:
         self.held: list[StopRequest] = []
@@ -54,7 +55,7 @@ class StopRequests:
         self.calls: Calls | None = None
         self.in_run = False
         self.refuses = False
-        self._thread = get_ident()
+        self.thread = get_ident()
 
     def __bool__(self) -> bool:
         return bool(self.held or self._pending)
@@ -77,11 +78,11 @@ class StopRequests:
     def request_by_program(self, reason: str | None, global_step: int) -> None:
         """Note a request of the program, which holds at once and whatever becomes of the run under way."""
         self.held.append(StopRequest(None, reason, global_step))
-        self.refuses |= get_ident() == self._thread
+        self.refuses |= get_ident() == self.thread
 
     def request(self, reason: str | None, global_step: int) -> None:
         """Note a request that came through what hooks get."""
-        own_thread = get_ident() == self._thread
+        own_thread = get_ident() == self.thread
         current = self.current if own_thread else None
         request = StopRequest(None if current is None else current.name, reason, global_step)
         if own_thread and self.in_run:
@@ -92,13 +93,8 @@ class StopRequests:
 
     def tell(self) -> bool:
         """Tell the loop whether it is to stop."""
-        self.refuses |= bool(self.held) and get_ident() == self._thread
+        self.refuses |= bool(self.held) and get_ident() == self.thread
         return bool(self)
-
-    def begin_run(self) -> None:
-        """A run starts."""
-        self.in_run = True
-        self._thread = get_ident()
 
     def adopt(self) -> None:
         """The run has completed: its requests hold from now on."""
