@@ -98,7 +98,7 @@ def test_a_run_may_be_made_by_another_thread_than_made_the_session() -> None:
     stops = StopRequests()
 
     def run() -> None:
-        stops.in_run = True
+        stops.in_run, stops.thread = True, threading.get_ident()
         stops.request("enough", 3)
 
     thread = threading.Thread(target=run)
