@@ -119,8 +119,21 @@ class Failing(th.SessionRunHook):
         raise OSError("no begin")
 
 
+class Misspelt(th.SessionRunHook):
+    def before_run(self, ctx): ...
+
+    def end(self, sess): ...
+
+
 def broken(**options: int):
     raise ValueError("always broken")
+
+
+def ending():
+    raise SystemExit(3)
+
+
+seven = 7
 """
 HOOKS = {
     "guard": "Guard",
@@ -131,6 +144,9 @@ HOOKS = {
     "step-counter": "StepCounter",
     "failing": "Failing",
     "broken": "broken",
+    "ending": "ending",
+    "misspelt": "Misspelt",
+    "seven": "seven",
 }
 
 

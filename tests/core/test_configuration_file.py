@@ -52,6 +52,10 @@ class TestWhichFile:
         (project.folder / "pyproject.toml").write_bytes(content)
         assert find_file() is None
 
+    def test_a_mark_that_an_editor_puts_before_the_text_is_passed_over(self, project: Project) -> None:
+        project.file('\ufeffhooks = ["guard"]')
+        assert [(named.name, named.where) for named in read_file().hooks] == [("guard", "tenterhooks.toml:1")]
+
     def test_a_folder_of_that_name_is_no_file(self, project: Project) -> None:
         (project.folder / "tenterhooks.toml").mkdir()
         assert find_file() is None

@@ -137,6 +137,26 @@ class TestFailed:
             training_session(hooks=["guard"])
         assert caught.value.__notes__[-1] == "hook 'failing' is named by environment TENTERHOOKS_HOOKS"
 
+    def test_an_object_that_is_no_hook(self, project: Project) -> None:
+        with pytest.raises(th.HookError, match="implements no stage") as caught:
+            training(Recorder("a"), object())
+        states = {name: row.state for name, row in named(report_in(caught.value)).items()}
+        assert states == {"a": "active", "object": "failed"}
+
+    def test_a_hook_that_is_not_installed(self, project: Project) -> None:
+        project.environment({"HOOKS": "mailer"})
+        with pytest.raises(th.ConfigurationError) as caught:
+            training_session(hooks=["guard"])
+        rows = named(report_in(caught.value))
+        assert {name: row.state for name, row in rows.items()} == {"guard": "active", "mailer": "failed"}
+        assert rows["mailer"].origin == "environment TENTERHOOKS_HOOKS"
+
+    def test_what_is_said_of_a_hook_that_there_is_not(self, project: Project) -> None:
+        project.environment({"DISABLE": "mailer"})
+        with pytest.raises(th.ConfigurationError) as caught:
+            training_session(hooks=["guard"])
+        assert named(report_in(caught.value))["guard"].state == "active"
+
     def test_a_session_that_cannot_be_made_for_another_reason(self, project: Project) -> None:
         class Creator:
             graph = counting_graph()

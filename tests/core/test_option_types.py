@@ -1,10 +1,11 @@
 """Which types of options can be given outside of code, and how they are told."""
 
+import enum
 import functools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NewType
+from typing import TYPE_CHECKING, Any, Literal, NewType, Optional
 
 import pytest
 
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
 Steps = NewType("Steps", int)
+
+
+class Mode(enum.Enum):
+    FAST = enum.auto()
 
 
 @dataclass
@@ -63,6 +68,7 @@ def test_what_is_allowed_reads_well(annotation: object, words: str | None) -> No
         "Unknown",
         th.Node,
         complex,
+        Literal[b"raw", Mode.FAST],
     ],
 )
 def test_nothing_can_be_given_for_other_types(annotation: object) -> None:
@@ -79,6 +85,12 @@ class TestResolved:
         assert resolved("Steps", Branch) is Steps
         assert resolved("Steps", functools.partial(functools.partial(Branch))) is Steps
         assert resolved("Steps", th.Graph) == "Steps"
+
+    def test_a_name_within_a_type_is_resolved_too(self) -> None:
+        assert resolved(Optional["Branch"], Branch) == Branch | None
+        assert resolved("list['Branch']", Branch) == list[Branch]
+        assert resolved(Literal["Branch"], Branch) == Literal["Branch"]
+        assert resolved(Optional["Nowhere"], Branch) == Optional["Nowhere"]  # noqa: F821
 
     def test_a_class_that_inherits_its_constructor_is_known_too(self) -> None:
         class Child(th.SecondOrStepTimer): ...

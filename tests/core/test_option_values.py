@@ -2,8 +2,8 @@
 
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import InitVar, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, NewType, Optional
 
@@ -29,6 +29,23 @@ class Outer:
     def __post_init__(self) -> None:
         if self.path == Path("nowhere"):
             raise ValueError("there is no such place")
+
+
+@dataclass(init=False)
+class Loose:
+    size: int
+
+    def __init__(self, *more: int, size: int = 0, clock: Callable[[], float] | None = None, **others: int) -> None:
+        self.size = size
+
+
+@dataclass
+class Derived:
+    base: InitVar[int]
+    double: int = field(init=False)
+
+    def __post_init__(self, base: int) -> None:
+        self.double = 2 * base
 
 
 Tensors = th.Node | str | Iterable[th.Node | str] | Mapping[str, th.Node | str]
@@ -86,6 +103,8 @@ def assert_says(error: BaseException, says: str) -> None:
         (Tensors, ["loss", "w"], ["loss", "w"]),
         (Tensors, {"l": "loss"}, {"l": "loss"}),
         (Inner, {"rate": 1}, Inner(1.0)),
+        (Loose, {"size": 3}, Loose(size=3)),
+        (Derived, {"base": 3}, Derived(3)),
         (Outer, {"inner": {"rate": 1, "names": ["a"]}, "path": "a"}, Outer(Inner(1.0, ["a"]), Path("a"))),
     ],
 )
@@ -122,6 +141,9 @@ def test_a_value_of_a_file_is_taken(annotation: object, value: object, wanted: o
         (Outer, {"inner": {"rate": 1, "names": "a"}}, ", key 'inner', key 'names' is a list of str, not \"a\" (str)"),
         (Outer, {"path": "nowhere"}, "is refused by Outer: ValueError: there is no such place"),
         (Outer, 1, "is a table (inner, path), not 1 (int)"),
+        (Loose, {"more": 1}, "has no key 'more'; there are: 'clock', 'size'"),
+        (Loose, {"clock": "time.time"}, ", key 'clock' can be given in code only"),
+        (Derived, {"base": "a"}, ", key 'base' is int, not \"a\" (str)"),
         (Tensors, 3, "is str or a list of str or a table of str, not 3 (int)"),
         (Tensors, ["a", 3], ", item 2 is str, not 3 (int)"),
     ],
@@ -156,6 +178,9 @@ def test_a_wrong_value_of_a_file_is_refused(annotation: object, value: object, s
         (str | Path | None, "a,b", "a,b"),
         (Literal["min", "max"], "min", "min"),
         (Literal[1, 2], "2", 2),
+        (Literal["\u00e4", 'a"b'], "\u00e4", "\u00e4"),
+        (Literal["\u00e4", 'a"b'], 'a"b', 'a"b'),
+        (Literal[True, "auto"], "true", True),
         (Literal["code", "signal"] | None, "none", None),
         (list[str], "a", ["a"]),
         (list[str], "a,b", ["a", "b"]),
@@ -194,6 +219,7 @@ def test_a_text_is_taken(annotation: object, text: str, wanted: object) -> None:
         (float, "much", 'is float, not "much" (str)'),
         (bool, "1", 'is true or false, not "1" (str)'),
         (bool, "flase", "is true or false, not \"flase\" (str); the nearest: 'false'"),
+        (Literal["\u00e4"], "a", 'is "\u00e4", not "a" (str)'),
         (Literal["min", "max"], "MIN", 'is "min" or "max", not "MIN" (str); the nearest: \'min\''),
         (list[int], "1,a", ', item 2 is int, not "a" (str)'),
         (list[int], '[1, "2"]', ', item 2 is int, not "2" (str)'),

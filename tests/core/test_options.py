@@ -103,8 +103,8 @@ class TestWhatTheyAre:
         assert options_of(dict) == ()
 
     def test_what_cannot_be_called_has_none(self) -> None:
-        with pytest.raises(th.PluginError, match=r"7 makes no hook, since it cannot be called: an entry point names a"):
-            options_of(7)  # type: ignore[arg-type]
+        with pytest.raises(th.PluginError, match=r"^hook 'seven' is 7, which cannot be called: an entry point names a"):
+            options_of(7, "hook 'seven'")  # type: ignore[arg-type]
 
     def test_those_of_what_is_installed_are_resolved(self) -> None:
         options = [option for plugin in th.plugins.installed() for option in options_of(plugin.load())]

@@ -220,8 +220,19 @@ class Stopping(th.SessionRunHook):
 
 class TestMissing:
     def test_one_is_an_error_with_the_line_that_brings_it(self) -> None:
-        with pytest.raises(th.PluginError, match=r"no plugin named 'gurd' is installed.*pip install tenterhooks-gurd"):
+        with pytest.raises(th.PluginError, match=r"no plugin named 'gurd' is installed.*pip install tenterhooks-gurd$"):
             training("gurd")
+
+    def test_of_what_is_misspelt_most_likely_nothing_is_to_be_installed(self, install: Install) -> None:
+        install_guard(install)
+        with pytest.raises(th.PluginError, match=r"no plugin named 'gurd' is installed; the nearest: 'guard'$"):
+            training("gurd")
+
+    @pytest.mark.parametrize("name", ["", "a b", "x; y"])
+    def test_nor_is_what_can_be_no_name(self, name: str) -> None:
+        with pytest.raises(th.PluginError, match=f"no plugin named '{name}' is installed") as caught:
+            training(name)
+        assert "pip install" not in str(caught.value)
 
     def test_the_nearest_names_are_listed(self, install: Install) -> None:
         install_guard(install)

@@ -38,6 +38,11 @@ WRONG = {
         "and a table of options for each hook",
         'hoks = ["guard"]',
     ),
+    "list for a table": Wrong(
+        "tenterhooks.toml:1: there is no setting 'guard'; there are hooks and disable, which are lists, and a table of "
+        "options for each hook",
+        "guard = []",
+    ),
     "table of pyproject": Wrong(
         "tenterhooks.toml:1: in tenterhooks.toml everything stands at the top: [nan] in place of "
         "[tool.tenterhooks.nan]",
@@ -56,8 +61,12 @@ WRONG = {
         'hooks = [\n  "guard",\n  { name = "guard" },\n]',
     ),
     "unknown hook": Wrong(
-        "pyproject.toml:4: no plugin named 'gard' is installed; the nearest: 'guard'; ... pip install tenterhooks-gard",
+        "pyproject.toml:4: no plugin named 'gard' is installed; the nearest: 'guard'",
         pyproject='[tool.tenterhooks]\nhooks = [\n  "summary",\n  "gard",\n]',
+    ),
+    "hook that is missing": Wrong(
+        "tenterhooks.toml:1: no plugin named 'mailer' is installed; ... pip install tenterhooks-mailer",
+        'hooks = ["mailer"]',
     ),
     "unknown hook of a table": Wrong(
         "tenterhooks.toml:3: no plugin named 'gurad' is installed; the nearest: 'guard'...",
@@ -131,6 +140,21 @@ WRONG = {
         f"tenterhooks.toml:1 and tenterhooks.toml:3: {GUARD} cannot be made with limit=-1.0: ValueError: limit is 0 or "
         "more, not -1.0",
         'hooks = ["guard"]\n[guard]\nlimit = -1',
+    ),
+    "constructor that ends the program": Wrong(
+        "tenterhooks.toml:1: hook 'ending' (tenterhooks-ending 1.5) cannot be made with no options: SystemExit: 3",
+        'hooks = ["ending"]',
+    ),
+    "stages of no hook": Wrong(
+        "tenterhooks.toml:1: hook 'misspelt' (tenterhooks-misspelt 1.5), of type fake_hooks.Misspelt, has stages that "
+        "are not as specified: before_run(ctx): rename ctx; it is called with run_context; "
+        "end(sess): rename sess; it is called with session",
+        'hooks = ["misspelt"]',
+    ),
+    "what cannot be called": Wrong(
+        "tenterhooks.toml:1: hook 'seven' (tenterhooks-seven 1.5) is 7, which cannot be called: an entry point names "
+        "a class or a function",
+        'hooks = ["seven"]',
     ),
     "broken constructor": Wrong(
         "tenterhooks.toml:1: hook 'broken' (tenterhooks-broken 1.5) cannot be made with no options: ValueError: always "

@@ -184,6 +184,13 @@ def test_the_changelog_has_the_version_of_each_distribution(name: str) -> None:
     assert newest[1] == DISTRIBUTIONS[name]["version"]
 
 
+@pytest.mark.parametrize("name", sorted(DISTRIBUTIONS.keys() - {"tenterhooks"}))
+def test_the_page_of_the_plugins_sources_has_each(name: str) -> None:
+    package = name.replace("-", "_")
+    section = f"## {package}\n\n```{{eval-rst}}\n.. automodule:: {package}\n```\n"
+    assert section in read("docs/reference/plugins-api.md"), f"docs/reference/plugins-api.md lacks:\n{section}"
+
+
 def install(project: dict[str, Any], modules: dict[str, str], folder: Path) -> None:
     """Put modules and the metadata of their distribution where Python finds them, as pip would."""
     for name, code in modules.items():

@@ -79,7 +79,8 @@ def _text(path: Path) -> str:
     except OSError as error:
         raise ConfigurationError(f"{_shown(path)} cannot be read: {error}", _shown(path)) from error
     try:
-        return content.decode()
+        # Some editors begin a file with a mark, which is no TOML.
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         if path.name == _SHARED and b"tenterhooks" not in content:
             return ""
@@ -159,9 +160,10 @@ class _File:
                 [key], f"in {_OWN} everything stands at the top: [nan] in place of [tool.tenterhooks.nan]"
             )
         if not isinstance(value, dict):
+            near = nearest(key, _LISTS)
             raise self._error(
                 [key],
-                f"there is no setting {key!r}{nearest(key, _LISTS)}; "
+                f"there is no setting {key!r}{near if 'nearest' in near else ''}; "
                 "there are hooks and disable, which are lists, and a table of options for each hook",
             )
         self._check_twice([], key, tables)

@@ -2,15 +2,14 @@
 
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from tenterhooks.configuration import Named, Setting
 from tenterhooks.errors import ConfigurationError, PluginError
 from tenterhooks.names import fold
-from tenterhooks.options import check_options, converted, option_named, options_of, parsed
+from tenterhooks.options import Option, check_options, converted, option_named, options_of, parsed
 from tenterhooks.plugins import Plugin, find, installed, make_hook
 
-__all__ = ["load_configured", "make_configured", "plugin_named"]
+__all__ = ["make_configured", "options_named", "plugin_named"]
 
 
 def plugin_named(named: Named) -> Plugin:
@@ -30,18 +29,18 @@ def plugin_named(named: Named) -> Plugin:
         return find(alike[0] if named.name not in names and alike else named.name)
 
 
-def load_configured(plugin: Plugin, where: str) -> Any:
-    """Import what a plugin points to.
+def options_named(plugin: Plugin, where: str) -> tuple[Option, ...]:
+    """The options of a plugin, which is imported for that.
 
     Args:
         plugin: The plugin.
         where: Where it is named, for the message.
 
     Raises:
-        ConfigurationError: That fails; the cause is chained.
+        ConfigurationError: It cannot be imported, which is chained; or it cannot be called.
     """
     with _said_where(where):
-        return plugin.load()
+        return options_of(plugin.load(), f"hook {plugin}")
 
 
 def make_configured(
@@ -69,10 +68,8 @@ def make_configured(
     """
     if where is None and not settings:
         return make_hook(plugin.name, **given), dict(given), []
-    factory = load_configured(plugin, where or settings[0].where)
     title = f"hook {plugin}"
-    with _said_where(where or settings[0].where):
-        options = options_of(factory)
+    options = options_named(plugin, where or settings[0].where)
     values, places, notes = dict(given), {}, []
     for setting in settings:
         option = option_named(options, setting.option, setting.where, title)
@@ -89,13 +86,14 @@ def make_configured(
     with _said_where(blamed):
         check_options(
             title,
-            factory,
+            plugin.load(),
             values,
             example=f"give {{}} in the table [{name}] of the file, as {variable}, or by --set {name}.<OPTION>",
         )
         try:
             return make_hook(name, **values), values, notes
-        except Exception as error:
+        # One that ends the program is as broken as one that raises an error.
+        except (Exception, SystemExit) as error:
             listed = ", ".join(f"{name}={value!r}" for name, value in values.items()) or "no options"
             raise ConfigurationError(
                 f"{blamed}: {title} cannot be made with {listed}: {type(error).__name__}: {error}", blamed

@@ -3,19 +3,19 @@
 import contextlib
 import functools
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from tenterhooks.errors import note
+from tenterhooks.errors import ConfigurationError, HookError, note
 from tenterhooks.names import fold, name_of
 from tenterhooks.plugins import Plugin, installed, plugin_of
 
 if TYPE_CHECKING:
     from tenterhooks.adapters import Adapter
 
-__all__ = ["Entry", "HookReport", "HooksReport", "attach_report", "log_report", "report_of"]
+__all__ = ["Entry", "HookReport", "HooksReport", "attach_report", "log_report", "report_of", "reported"]
 
 _log = logging.getLogger(__name__)
 
@@ -132,7 +132,7 @@ def _rows_of_named(
     rows = [_row(entry, adapter.name, "failed" if adapter is failed else "active") for entry, adapter in called]
     done = {id(entry) for entry, _ in called}
     rest = [entry for entry in entries if id(entry) not in done]
-    return rows + [_row(entry, entry.name or next(iter(entry.names)), entry.state) for entry in rest]
+    return rows + [_row(entry, entry.name or name_of(entry.hook, entry.plugin), entry.state) for entry in rest]
 
 
 def _unused(entries: Sequence[Entry]) -> list[Plugin]:
@@ -173,6 +173,34 @@ def attach_report(
     # Whatever cannot be read or set: the error itself matters more.
     with contextlib.suppress(Exception):
         error.hooks_report = report_of(entries, adapters, failed)  # type: ignore[attr-defined]
+
+
+@contextlib.contextmanager
+def reported(entries: Sequence[Entry]) -> Iterator[None]:
+    """Have an error of the block report on the hooks, and say who outside of code names one that is no hook.
+
+    Args:
+        entries: All that are to join.
+
+    Raises:
+        ConfigurationError: One that is named outside of code is no hook, or its stages are not as specified.
+    """
+    try:
+        yield
+    except HookError as error:
+        for entry in [entry for entry in entries if entry.hook is not None and entry.hook is error.hook][:1]:
+            entry.state = "failed"
+            if not entry.by_code:
+                # All that is said of a configuration stands in one line.
+                message = "; ".join(str(error).split("\n  ")).replace(":; ", ": ")
+                refused = ConfigurationError(f"{entry.origin}: {message}", entry.origin)
+                attach_report(refused, entries)
+                raise refused from error
+        attach_report(error, entries)
+        raise
+    except ConfigurationError as error:
+        attach_report(error, entries)
+        raise
 
 
 def log_report(entries: Sequence[Entry], adapters: "Sequence[Adapter]") -> None:

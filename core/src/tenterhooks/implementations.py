@@ -9,6 +9,7 @@ from tenterhooks import hookspecs
 from tenterhooks.errors import HookError
 from tenterhooks.hooks import SessionRunHook
 from tenterhooks.hookspecs import PROJECT, STAGES
+from tenterhooks.plugins import plugin_of
 
 __all__ = ["UNMARKED", "Implementation", "implementations"]
 
@@ -157,4 +158,6 @@ def _with_all_arguments(method: Callable[..., Any], stage: str) -> Callable[...,
 
 
 def _kind(hook: object) -> str:
-    return f"{hook!r} of type {type(hook).__module__}.{type(hook).__qualname__}"
+    plugin = plugin_of(hook)
+    of_type = f"of type {type(hook).__module__}.{type(hook).__qualname__}"
+    return f"{hook!r} {of_type}" if plugin is None else f"hook {plugin}, {of_type},"

@@ -49,7 +49,7 @@ class Lifecycle:
         state: Mapping[str, Any] | None = None,
     ) -> None:
         # Imported late: what is said of hooks outside of code is of use where a session is opened, and nowhere else.
-        from tenterhooks.hooks_report import attach_report, log_report
+        from tenterhooks.hooks_report import attach_report, log_report, reported
         from tenterhooks.lineup import Lineup
 
         self._lineup = Lineup.of(hooks)
@@ -65,8 +65,9 @@ class Lifecycle:
         # Whether the program computes itself, instead of `run`.
         self._own = False
         self._thaw: Callable[[], object] | None = None
-        self._hooks, names = self._lineup.joined()
-        self._registry = HookRegistry(self._hooks, self._stops, names)
+        with reported(self._lineup.entries):
+            self._hooks, names = self._lineup.joined()
+            self._registry = HookRegistry(self._hooks, self._stops, names)
         # Somebody may just want to know what it would do.
         self._shown = self._closed = show(self, self._registry)
         if self._shown:

@@ -99,7 +99,12 @@ class Lineup:
             # Imported late: most sessions have no such hooks.
             from tenterhooks.configured_hooks import plugin_named
 
-            plugin = plugin_named(named)
+            try:
+                plugin = plugin_named(named)
+            except ConfigurationError as error:
+                self.entries.append(Entry(named.name, None, named.where, state="failed"))
+                attach_report(error, self.entries)
+                raise
             there = [entry for entry in self.entries if fold(plugin.name) in entry.names]
             if there:
                 there[0].notes.append(f"named by {named.where} too")

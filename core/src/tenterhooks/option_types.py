@@ -60,13 +60,16 @@ def kinds_of(annotation: Any) -> list[Kind]:
     for wrapped in ("__supertype__", "__value__"):  # A NewType, and a type alias.
         if hasattr(annotation, wrapped):
             return kinds_of(getattr(annotation, wrapped))
+    if isinstance(annotation, dataclasses.InitVar):
+        return kinds_of(annotation.type)
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is typing.Annotated:
         return kinds_of(arguments[0])
     if origin in (typing.Union, types.UnionType):
         return [kind for member in arguments for kind in kinds_of(member)]
     if origin is Literal:
-        return [Kind("literal", annotation, arguments)]
+        given = tuple(value for value in arguments if value is None or type(value) in (bool, int, str))
+        return [Kind("literal", annotation, given)] if given else []
     base = origin or annotation
     if annotation is None or annotation is type(None):
         return [Kind("none")]
@@ -105,18 +108,22 @@ def _words(kind: Kind) -> str:
 
 def word(literal: object) -> str:
     """A value of a `Literal` as it is written in a file."""
-    return "none" if literal is None else json.dumps(literal, default=str)
+    return "none" if literal is None else json.dumps(literal, ensure_ascii=False)
 
 
 def fields_of(dataclass: Any) -> dict[str, inspect.Parameter]:
     """What a dataclass is made with, by name, with types that are resolved."""
     parameters = inspect.signature(dataclass).parameters.values()
-    return {p.name: p.replace(annotation=resolved(p.annotation, dataclass)) for p in parameters}
+    return {
+        p.name: p.replace(annotation=resolved(p.annotation, dataclass))
+        for p in parameters
+        if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    }
 
 
 def resolved(annotation: Any, factory: Callable[..., object]) -> object:
-    """A type that is written as a string, where the names in it are known to the factory's module; else the string."""
-    if not isinstance(annotation, str):
+    """A type that is a string or has some in it, where their names are known to the factory's module; else as it is."""
+    if not isinstance(annotation, str) and not typing.get_args(annotation):
         return annotation
     while isinstance(factory, functools.partial):
         factory = factory.func
@@ -126,5 +133,9 @@ def resolved(annotation: Any, factory: Callable[..., object]) -> object:
         names = {**vars(sys.modules.get(factory.__module__, types)), **names}
     # Whatever is in it: names that are imported for type checkers only, or what this Python cannot evaluate.
     with contextlib.suppress(Exception):
-        return eval(annotation, dict(names))
+        found = eval(annotation, dict(names)) if isinstance(annotation, str) else annotation
+        if not typing.get_args(found):
+            return found
+        holder = types.SimpleNamespace(__annotations__={"": found})
+        return typing.get_type_hints(holder, dict(names), include_extras=True)[""]
     return annotation

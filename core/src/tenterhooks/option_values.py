@@ -66,6 +66,8 @@ def _best(refusals: list[RefusedError], annotation: object, value: object) -> Re
     inner = [refused for refused in refusals if str(refused)]
     if len(inner) == 1:
         return inner[0]
+    if (allowed := describe(annotation)) is None:
+        return RefusedError(" can be given in code only")
     literals = [str(v) for kind in kinds_of(annotation) if kind.name == "literal" for v in kind.arguments]
     if any(kind.name == "bool" for kind in kinds_of(annotation)):
         literals += ["true", "false"]
@@ -75,7 +77,7 @@ def _best(refusals: list[RefusedError], annotation: object, value: object) -> Re
     if isinstance(value, bool):
         given = given.lower()
     near = near if "nearest" in near else ""
-    return RefusedError(f" is {describe(annotation)}, not {given:.200} ({type_name}){near}")
+    return RefusedError(f" is {allowed}, not {given:.200} ({type_name}){near}")
 
 
 def _of_kind(kind: Kind, value: Any) -> object:
@@ -131,7 +133,7 @@ def _from_text(kind: Kind, text: str, as_it_is: bool) -> object:
                 raise RefusedError from None
         case "literal":
             for allowed in kind.arguments:
-                if stripped == word(allowed).strip('"'):
+                if stripped == (allowed if isinstance(allowed, str) else word(allowed)):
                     return allowed
         case "table" if isinstance(values := _structure(stripped), dict):
             return _of_kind(kind, values)

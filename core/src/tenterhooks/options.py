@@ -56,8 +56,12 @@ class Option:
         return describe(self.annotation)
 
 
-def options_of(factory: Callable[..., object]) -> tuple[Option, ...]:
+def options_of(factory: Callable[..., object], title: str = "what makes a hook") -> tuple[Option, ...]:
     """The options of a class or factory, in the order of its parameters.
+
+    Args:
+        factory: The class or factory.
+        title: What they are of, for the message.
 
     Raises:
         PluginError: It cannot be called.
@@ -70,7 +74,7 @@ def options_of(factory: Callable[..., object]) -> tuple[Option, ...]:
             REQUIRED if parameter.default is parameter.empty else parameter.default,
             helps.get(parameter.name, ""),
         )
-        for parameter in _parameters(factory)
+        for parameter in _parameters(factory, title)
         if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
     )
 
@@ -87,7 +91,7 @@ def check_options(title: str, factory: Callable[..., object], options: Mapping[s
     Raises:
         PluginError: There is an unknown one, or one is missing.
     """
-    parameters = _parameters(factory)
+    parameters = _parameters(factory, title)
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         return
     known = {p.name: p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
@@ -168,12 +172,12 @@ def _checked(option: Option, value: Any, where: str, title: str, convert: Callab
         raise ConfigurationError(f"{beginning}{refused}", where) from None
 
 
-def _parameters(factory: Callable[..., object]) -> list[inspect.Parameter]:
+def _parameters(factory: Callable[..., object], title: str) -> list[inspect.Parameter]:
     try:
         return list(inspect.signature(factory).parameters.values())
     except TypeError:
         raise PluginError(
-            f"{factory!r} makes no hook, since it cannot be called: an entry point names a class or a function"
+            f"{title} is {factory!r:.60}, which cannot be called: an entry point names a class or a function"
         ) from None
     except ValueError:
         return []  # Something in C that does not tell.

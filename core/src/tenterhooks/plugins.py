@@ -5,8 +5,10 @@ joins a session when it is named.
 """
 
 import contextlib
+import difflib
 import functools
 import logging
+import re
 import sys
 import weakref
 from collections import Counter
@@ -148,10 +150,11 @@ def find(name: str, group: str = HOOKS_GROUP) -> Plugin:
     plugins = [plugin for plugin in installed(group) if plugin.name == name]
     if not plugins:
         known = {plugin.name for plugin in installed(group)}
-        raise PluginError(
-            f"no plugin named {name!r} is installed{nearest(name, known)}; if it is one of tenterhooks' own or named "
-            f"after them, bring it with: pip install tenterhooks-{name}"
-        )
+        message = f"no plugin named {name!r} is installed{nearest(name, known)}"
+        # What is a slip of the pen most likely, or no name at all, nobody is to install.
+        if re.fullmatch(r"[\w.-]+", name) and not difflib.get_close_matches(name, known, 1, 0.8):
+            message += f"; if it is one of tenterhooks' own or named after them: pip install tenterhooks-{name}"
+        raise PluginError(message)
     if len(plugins) > 1:
         claims = " and ".join(f"{plugin.distribution} {plugin.version}" for plugin in plugins)
         raise PluginError(

@@ -91,6 +91,13 @@ def test_the_options_of_a_hook_that_cannot_be_had_are_none(install: Install) -> 
     assert found("run", "--hook", "missing:") == []
 
 
+def test_what_the_import_of_a_hook_prints_is_no_candidate(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
+    source = "print('imported')\ndef loud(level: int = 1): ...\n"
+    install("tenterhooks-loud", {"loud": "fake_loud:loud"}, fake_loud=source)
+    assert found("run", "--hook", "loud:") == ["loud:level="]
+    assert capsys.readouterr() == ("", "imported\n")
+
+
 def test_a_file_where_a_script_or_a_folder_stands() -> None:
     assert found("run", "tr") == [FILES]
     assert found("run", "--hook", "guard", "tr") == [FILES]

@@ -119,3 +119,22 @@ def test_what_is_wrong_is_one_line(
         said = said_in_process(capsys, "check", *arguments)
     assert (said.code, said.out, said.error.count("\n")) == (code, "", 1)
     assert said.error.startswith(f"tenterhooks: error: {message}")
+
+
+def test_what_its_import_prints_is_not_among_the_json(here: Path) -> None:
+    with (here / "my_hooks.py").open("a", encoding="utf-8") as source:
+        source.write("print('imported')\n")
+    said = checked(here, "my_hooks:GoodHook", "--json")
+    assert [rule["rule"] for rule in json.loads(said.out)["rules"] if rule["state"] == "failed"] == [
+        "imports without side effects"
+    ]
+    assert said.error == "imported\n"
+
+
+@pytest.mark.parametrize("method", ["__init__(self)", "begin(self, graph)"])
+def test_one_that_ends_the_program_breaks_a_rule(method: str, here: Path) -> None:
+    source = f"import sys\nimport tenterhooks as th\nclass Ends(th.SessionRunHook):\n    def {method}: sys.exit(4)\n"
+    (here / "my_hooks.py").write_text(source, "utf-8")
+    said = checked(here, "my_hooks:Ends")
+    assert (said.code, said.error) == (1, "")
+    assert "SystemExit: 4" in said.out

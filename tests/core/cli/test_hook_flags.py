@@ -78,6 +78,8 @@ def test_names_may_be_written_as_elsewhere_outside_of_code(guard: Install) -> No
         (("--hook", "guard:limit=1,limit=2"), "--hook guard:limit=1,limit=2: the option 'limit' is given twice"),
         (("--hook", "guard", "--hook", "guard"), "--hook guard is given twice: give all its options at once"),
         (("--hook", "guard", "--no-hook", "guard"), "--hook guard and --no-hook guard: give one of the two"),
+        (("--hook", "guard", "--hook", "Guard"), "--hook guard is given twice: give all its options at once"),
+        (("--hook", "guard", "--no-hook", "GUARD"), "--hook guard and --no-hook GUARD: give one of the two"),
         (("--set", "guard"), "--set guard: write HOOK.OPTION=VALUE, as in "),
         (("--set", "guard.=1"), "--set guard.=1: write HOOK.OPTION=VALUE, as in "),
         (("--set", "limit=1"), "--set limit=1: write HOOK.OPTION=VALUE, as in "),

@@ -212,3 +212,29 @@ def test_whoever_stops_reading_is_no_error(script: Path, path: Path) -> None:
         error = process.stderr.read()
         assert process.wait(timeout=60) == UNREAD
     assert error == "the script says this\narguments []\n"
+
+
+def test_whatever_the_script_prints_is_not_among_the_json(script: Path, path: Path) -> None:
+    script.write_text(
+        "import atexit, os, subprocess, sys\nimport tenterhooks as th\n"
+        "atexit.register(print, 'at the end')\nos.write(1, b'by the system\\n')\n"
+        "subprocess.run([sys.executable, '-c', 'print(\"by a child\")'], check=True)\n"
+        "with th.MonitoredTrainingSession() as session: ...\n",
+        "utf-8",
+    )
+    with (path / "fake_guard.py").open("a", encoding="utf-8") as source:
+        source.write("print('imported')\n")
+    said = tenterhooks("lifecycle", script, "--hook", "guard", "--json", path=path)
+    assert [hook["name"] for session in json.loads(said.out)["sessions"] for hook in session["hooks"]] == ["guard"]
+    assert sorted(said.error.splitlines()) == ["at the end", "by a child", "by the system", "imported"]
+
+
+def test_what_a_later_session_finds_wrong_with_the_configuration_is_an_error(script: Path, path: Path) -> None:
+    script.write_text(
+        "import os\nimport tenterhooks as th\nwith th.MonitoredTrainingSession(): ...\n"
+        "os.environ['TENTERHOOKS_HOOKS'] = 'gurad'\nwith th.MonitoredTrainingSession(): ...\n",
+        "utf-8",
+    )
+    said = tenterhooks("lifecycle", script, path=path)
+    assert (said.code, said.out, said.error.count("\n")) == (1, "", 1)
+    assert said.error.startswith("tenterhooks: error: environment TENTERHOOKS_HOOKS: no plugin named 'gurad'")

@@ -188,6 +188,8 @@ class TestInTheRepository:
         said = said_in_process(capsys, "new", "best-loss", "--in-repo")
         assert "to requirements-dev.txt:\n-e ./plugins/best-loss\n" in said.out
         assert "### `tenterhooks_best_loss.BestLossHook`\n" in said.out
+        assert ".. automodule:: tenterhooks_best_loss\n" in said.out
+        assert "to docs/changelog.md:\n## tenterhooks-best-loss\n\n### 0.1.0\n\n- `BestLossHook`.\n" in said.out
 
     def test_a_plugin_that_exists_is_not_touched(self, repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (repository / "tests/plugins/best-loss").mkdir(parents=True)

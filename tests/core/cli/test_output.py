@@ -2,12 +2,15 @@
 
 import io
 import json
+import os
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from tenterhooks import PluginError
-from tenterhooks.cli.output import FAILED, USAGE, FailureError, UsageError, columns, say, say_json
+from tenterhooks.cli.output import FAILED, USAGE, FailureError, UsageError, columns, reserved, say, say_json
 
 
 @pytest.mark.parametrize(
@@ -61,3 +64,27 @@ def test_the_standard_output_is_that_of_now(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(sys, "stdout", other)
     say("here")
     assert other.getvalue() == "here\n"
+
+
+def test_what_others_print_meanwhile_goes_to_the_standard_error(capfd: pytest.CaptureFixture[str]) -> None:
+    with reserved():
+        print("by Python")
+        os.write(1, b"by the system\n")
+        subprocess.run([sys.executable, "-c", "print('by a child')"], check=True)
+    say("mine")
+    out, error = capfd.readouterr()
+    assert out == "mine\n"
+    assert sorted(error.splitlines()) == ["by Python", "by a child", "by the system"]
+
+
+def test_the_output_is_that_of_before_after_an_error(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ValueError, match="broken"), reserved():
+        raise ValueError("broken")
+    os.write(1, b"mine\n")
+    assert capfd.readouterr().out == "mine\n"
+
+
+def test_a_process_without_an_output_has_nothing_to_keep_apart(tmp_path: Path) -> None:
+    source = "import os, tenterhooks.cli.output as o\nos.close(1)\nwith o.reserved():\n    print('text', flush=True)\n"
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "text\n")

@@ -16,6 +16,9 @@ def count(arguments):
     print(len(arguments), arguments)
     return 7 if arguments else None
 
+def words(arguments):
+    return "all is well"
+
 def ends(arguments):
     sys.exit("no more")
 
@@ -26,7 +29,12 @@ value = 5
 @pytest.fixture
 def odd(install: Install) -> Install:
     """Has a distribution with subcommands."""
-    entry_points = {"count": "fake_odd:count", "ends": "fake_odd:ends", "value": "fake_odd:value"}
+    entry_points = {
+        "count": "fake_odd:count",
+        "words": "fake_odd:words",
+        "ends": "fake_odd:ends",
+        "value": "fake_odd:value",
+    }
     install("tenterhooks-odd", entry_points, group=GROUP, version="2.5", fake_odd=ODD)
     return install
 
@@ -40,6 +48,12 @@ def test_it_gets_what_stands_behind_its_name_and_gives_the_exit_code(
 
 def test_nothing_is_a_good_end(odd: Install, capsys: pytest.CaptureFixture[str]) -> None:
     assert said_in_process(capsys, "count").code == 0
+
+
+def test_what_is_no_exit_code_is_one_line(odd: Install, capsys: pytest.CaptureFixture[str]) -> None:
+    said = said_in_process(capsys, "words")
+    message = "the subcommand 'words' (tenterhooks-odd 2.5) gave 'all is well', which is no exit code: tell its author"
+    assert (said.code, said.error) == (1, f"tenterhooks: error: {message}\n")
 
 
 def test_it_may_end_the_program_itself(odd: Install) -> None:

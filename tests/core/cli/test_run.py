@@ -91,3 +91,21 @@ def test_an_error_of_the_script_itself_has_pythons_traceback(script: Path, path:
 def test_its_exit_code_is_the_scripts(script: Path, path: Path) -> None:
     script.write_text("raise SystemExit(9)\n", "utf-8")
     assert tenterhooks("run", script, path=path).code == 9
+
+
+def test_what_is_wrong_with_the_file_has_no_traceback_either(script: Path, path: Path) -> None:
+    (script.parent / "tenterhooks.toml").write_text('hooks = ["gurad"]\n', "utf-8")
+    said = tenterhooks("run", script, path=path, folder=script.parent)
+    assert (said.code, said.out) == (1, "")
+    assert said.error == (
+        "tenterhooks: error: tenterhooks.toml:1: no plugin named 'gurad' is installed; the nearest: 'guard'\n"
+    )
+
+
+def test_nor_has_a_hook_whose_stages_are_not_as_specified(script: Path, path: Path) -> None:
+    source = "import tenterhooks as th\nclass GuardHook(th.SessionRunHook):\n    def end(self, sess): ...\n"
+    (path / "fake_guard.py").write_text(source, "utf-8")
+    said = tenterhooks("run", script, "--hook", "guard", path=path)
+    assert (said.code, said.error.count("\n")) == (1, 1)
+    assert said.error.startswith("tenterhooks: error: command line --hook guard: hook 'guard' (tenterhooks-guard 2.5)")
+    assert "rename sess" in said.error

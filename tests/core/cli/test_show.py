@@ -91,3 +91,17 @@ def test_what_is_no_hook_is_said(install: Install, capsys: pytest.CaptureFixture
     assert said.error == (
         "tenterhooks: error: 'my-framework' is installed and no hook: it is in the group tenterhooks.state\n"
     )
+
+
+def test_what_its_import_prints_is_not_among_the_json(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
+    source = "import tenterhooks as th\nprint('imported')\nclass Plain(th.SessionRunHook): ...\n"
+    install("tenterhooks-plain", {"plain": "fake_plain:Plain"}, fake_plain=source)
+    said = said_in_process(capsys, "show", "plain", "--json")
+    assert json.loads(said.out)["name"] == "plain"
+    assert said.error == "imported\n"
+
+
+def test_of_a_hook_without_a_docstring_nothing_is_said(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
+    source = "import tenterhooks as th\nclass Plain(th.SessionRunHook): ...\n"
+    install("tenterhooks-plain", {"plain": "fake_plain:Plain"}, fake_plain=source)
+    assert json.loads(said_in_process(capsys, "show", "plain", "--json").out)["description"] == ""

@@ -17,6 +17,7 @@ WRONG: list[tuple[tuple[str, ...], int, tuple[str, ...]]] = [
     (("--verson",), USAGE, ("nothing takes '--verson'", "the nearest: '--version'")),
     (("run",), USAGE, ("run: a script is missing", "give either SCRIPT or -m MODULE")),
     (("run", "train.py", "-m", "train"), USAGE, ("'train.py' and -m train", "give either SCRIPT or -m MODULE")),
+    (("run", ""), USAGE, ("the name of the script is empty",)),
     (("run", "tran.py"), USAGE, ("no script 'tran.py'", "the nearest: 'train.py'")),
     (("run", "missing/train.py"), USAGE, ("no script 'missing/train.py'", "no folder 'missing'")),
     (("run", "-m", "tran"), USAGE, ("-m tran", "no such module", "the nearest: 'train'")),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from tenterhooks.cli import plugin_commands
+from tenterhooks.cli.output import reserved
 from tenterhooks.cli.parsing import Parser
 from tenterhooks.errors import PluginError
 from tenterhooks.options import Option, options_of
@@ -142,7 +143,9 @@ def _texts(hook: str, current: str, start: int) -> Found:
 def _options(hook: str) -> Sequence[Option]:
     """The options of a hook, of which this imports the plugin."""
     try:
-        return [option for option in options_of(find(hook).load()) if option.allowed is not None]
+        with reserved():
+            factory = find(hook).load()
+        return [option for option in options_of(factory) if option.allowed is not None]
     except PluginError:
         return []
 

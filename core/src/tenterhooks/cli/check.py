@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tenterhooks.cli.output import FAILED, FINE, FailureError, UsageError, say, say_json
+from tenterhooks.cli.output import FAILED, FINE, FailureError, UsageError, reserved, say, say_json
 from tenterhooks.cli.parsing import EXIT_CODES, Parser, add_json
 from tenterhooks.errors import nearest
 from tenterhooks.options import option_named, options_of, parsed
@@ -40,8 +40,9 @@ def add_to(subparsers: "argparse._SubParsersAction[Parser]") -> None:
 
 
 def _carry_out(arguments: argparse.Namespace) -> int:
-    factory = _factory(arguments.checked)
-    options = _options(arguments.checked, factory, arguments.option)
+    with reserved():
+        factory = _factory(arguments.checked)
+        options = _options(arguments.checked, factory, arguments.option)
     # Imported late: it takes its time, and nothing else here needs it.
     from tenterhooks.testing import check_hook
 
@@ -91,7 +92,7 @@ def _public(of: object) -> list[str]:
 
 
 def _options(name: str, factory: Callable[..., Any], given: list[str]) -> dict[str, Any]:
-    known = options_of(factory)
+    known = options_of(factory, f"hook {name!r}")
     options: dict[str, Any] = {}
     for text in given:
         option_name, equals, value = text.partition("=")

@@ -6,8 +6,9 @@ from typing import Any
 
 from tenterhooks.cli.output import UsageError
 from tenterhooks.configuration import CommandLine, Named
-from tenterhooks.configured_hooks import load_configured, plugin_named
-from tenterhooks.options import option_named, options_of, parsed
+from tenterhooks.configured_hooks import options_named, plugin_named
+from tenterhooks.names import fold
+from tenterhooks.options import option_named, parsed
 
 __all__ = ["add_hook_flags", "command_line", "hook_flag", "set_flag"]
 
@@ -84,12 +85,13 @@ def command_line(arguments: argparse.Namespace) -> CommandLine:
     for text in arguments.set:
         hook, option, value = set_flag(text)
         options.setdefault(hook, {})[option] = value
-    names = [name for name, _ in hooks]
-    for name in names:
-        if names.count(name) > 1:
+    names = [fold(name) for name, _ in hooks]
+    off = {fold(name): name for name in arguments.no_hook}
+    for name, _ in hooks:
+        if names.count(fold(name)) > 1:
             raise UsageError(f"--hook {name} is given twice: give all its options at once, separated by commas")
-        if name in arguments.no_hook:
-            raise UsageError(f"--hook {name} and --no-hook {name}: give one of the two")
+        if fold(name) in off:
+            raise UsageError(f"--hook {name} and --no-hook {off[fold(name)]}: give one of the two")
     for name, given in hooks:
         _check(f"--hook {name}", name, {f"--hook {name}:{o}={text}": (o, text) for o, text in given.items()})
     for name, given in options.items():
@@ -100,7 +102,7 @@ def command_line(arguments: argparse.Namespace) -> CommandLine:
 def _check(flag: str, name: str, given: dict[str, tuple[str, str]]) -> None:
     """Check a name and texts by option, these by the flag that gives them."""
     plugin = plugin_named(Named(name, flag))
-    options = options_of(load_configured(plugin, flag))
+    options = options_named(plugin, flag)
     for where, (option, text) in given.items():
         title = f"hook {plugin}"
         parsed(option_named(options, option, where, title), text, where, title)

@@ -1,13 +1,11 @@
 """`tenterhooks lifecycle`: which hooks the sessions of a script call, where and in which order, without training."""
 
 import argparse
-import contextlib
-import sys
 import traceback
 from typing import TYPE_CHECKING, Any
 
 from tenterhooks.cli.hook_flags import command_line
-from tenterhooks.cli.output import FINE, FailureError, guarded, say, say_json
+from tenterhooks.cli.output import FINE, FailureError, guarded, nothing_after, reserved, say, say_json
 from tenterhooks.cli.parsing import EXIT_CODES, Parser, add_json
 from tenterhooks.cli.run import Ready, add_script, run_with, script_of
 from tenterhooks.cli.scripts import Script
@@ -42,7 +40,8 @@ def add_to(subparsers: "argparse._SubParsersAction[Parser]") -> None:
 
 def _carry_out(arguments: argparse.Namespace) -> Ready:
     script = script_of(arguments)
-    hooks = command_line(arguments)
+    with reserved():
+        hooks = command_line(arguments)
     return lambda: _show(script, hooks, as_json=arguments.json)
 
 
@@ -52,8 +51,9 @@ def _show(script: Script, hooks: CommandLine, *, as_json: bool) -> int:
     def note(session: "Lifecycle", registry: "HookRegistry") -> None:
         sessions.append({"session": type(session).__name__, "opened_at": caller(), **_calls(session, registry)})
 
-    with instead_of_running(note), contextlib.redirect_stdout(sys.stderr):
+    with instead_of_running(note), reserved():
         ended = _outcome(script, hooks, sessions)
+    nothing_after()
     return guarded(lambda: _print(sessions, ended, as_json=as_json))
 
 
@@ -73,7 +73,7 @@ def _outcome(script: Script, hooks: CommandLine, sessions: list[dict[str, Any]])
     """Run a script, and say why it was over before its end.
 
     Raises:
-        FailureError: It opened no session.
+        FailureError: It opened no session, or what is said of its hooks outside of it is wrong.
         BaseException: What it raised before it opened one.
     """
     try:
@@ -85,7 +85,8 @@ def _outcome(script: Script, hooks: CommandLine, sessions: list[dict[str, Any]])
             raise FailureError(f"{script.target} opens no monitored session, and ended with {error!r}") from None
         return None if error.code in (None, 0) else repr(error)
     except Exception as error:
-        if not sessions:
+        # What is wrong with a configuration is not so since nothing was trained.
+        if not sessions or isinstance(error, FailureError):
             raise
         (place,) = traceback.extract_tb(error.__traceback__)[-1:]
         return f"{type(error).__name__}: {error} ({place.filename}:{place.lineno})"

@@ -58,7 +58,19 @@ Keeps the lowest value of a number, and logs it at the end.
 
 | option | type | default | meaning |
 |---|---|---|---|
-| `value` | `str` | `'loss'` | The number to watch. |"""
+| `value` | `str` | `'loss'` | The number to watch. |
+to docs/reference/plugins-api.md:
+## $package
+
+```{eval-rst}
+.. automodule:: $package
+```
+to docs/changelog.md:
+## $distribution
+
+### 0.1.0
+
+- `$cls`."""
 
 
 def add_to(subparsers: "argparse._SubParsersAction[Parser]") -> None:

@@ -1,5 +1,7 @@
 """What the command prints, and the exit codes with which it ends."""
 
+import atexit
+import contextlib
 import json
 import os
 import sys
@@ -18,6 +20,8 @@ __all__ = [
     "UsageError",
     "columns",
     "guarded",
+    "nothing_after",
+    "reserved",
     "say",
     "say_json",
 ]
@@ -67,6 +71,41 @@ def guarded(step: Callable[[], _T]) -> _T | int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return UNREAD
     return result
+
+
+@contextlib.contextmanager
+def reserved() -> Iterator[None]:
+    """Keep the standard output for what the command says: what is printed in the block goes to the standard error.
+
+    That is so for what Python prints, and for what its child processes and libraries in C do.
+    """
+    with contextlib.ExitStack() as undone:
+        # A process that lacks one of the two has nothing to keep apart.
+        with contextlib.suppress(OSError):
+            kept = os.dup(1)
+            undone.callback(os.close, kept)
+            _flush()
+            os.dup2(2, 1)
+            undone.callback(os.dup2, kept, 1)
+            undone.callback(_flush)
+        undone.enter_context(contextlib.redirect_stdout(sys.stderr))
+        yield
+
+
+def nothing_after() -> None:
+    """Have what a script prints at the end of the process go to the standard error, too."""
+
+    @atexit.register
+    def _() -> None:
+        with contextlib.suppress(OSError):
+            _flush()
+            os.dup2(2, 1)
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.__stdout__):
+        if stream is not None and not stream.closed:
+            stream.flush()
 
 
 def say(line: str = "", stream: TextIO | None = None) -> None:

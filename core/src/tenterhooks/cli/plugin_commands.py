@@ -27,7 +27,7 @@ def run(name: str, arguments: list[str]) -> int:
 
     Raises:
         UsageError: No plugin has one of this name.
-        PluginError: Several plugins have, or the one that has it cannot be imported.
+        PluginError: Several plugins have, or the one that has it cannot be imported or gives no exit code.
     """
     plugins = installed(GROUP)
     if not any(plugin.name == name for plugin in plugins):
@@ -37,8 +37,12 @@ def run(name: str, arguments: list[str]) -> int:
     command = plugin.load()
     if not callable(command):
         raise PluginError(f"the subcommand {plugin} is no function but {command!r:.60}: tell its author")
-    code: int | None = command(arguments)
-    return FINE if code is None else code
+    code: object = command(arguments)
+    if code is None:
+        return FINE
+    if not isinstance(code, int):
+        raise PluginError(f"the subcommand {plugin} gave {code!r:.60}, which is no exit code: tell its author")
+    return code
 
 
 def usable() -> list[Plugin]:

@@ -37,7 +37,7 @@ def add_script(parser: Parser) -> None:
     """Add what names a script, its arguments, and the hooks of its sessions."""
     parser.advice = "; what is for the script itself stands behind --, as in SCRIPT -- ARGS"
     parser.usage = f"{parser.prog} [OPTION]... (SCRIPT | -m MODULE) [OPTION]... [-- ARGS]"
-    parser.add_argument("script", metavar="SCRIPT", nargs="?", help="the file; or a folder with a __main__.py")
+    parser.add_argument("script", metavar="SCRIPT", nargs="?", help="the file; or a folder with a `__main__.py`")
     parser.add_argument("-m", metavar="MODULE", dest="module", help="a module in place of a file, as `python -m` does")
     add_hook_flags(parser)
 
@@ -51,23 +51,23 @@ def script_of(arguments: argparse.Namespace) -> Script:
     if (arguments.script is None) == (arguments.module is None):
         what = "a script is missing" if arguments.script is None else f"{arguments.script!r} and -m {arguments.module}"
         raise UsageError(f"{arguments.subcommand}: {what}: give either SCRIPT or -m MODULE")
-    return Script(arguments.script or arguments.module, arguments.behind, is_module=arguments.module is not None)
+    is_module = arguments.script is None
+    return Script(arguments.module if is_module else arguments.script, arguments.behind, is_module=is_module)
 
 
 def run_with(script: Script, hooks: CommandLine) -> None:
     """Run a script whose sessions have these hooks.
 
     Raises:
-        FailureError: What the command line says of them is wrong, as a session of the script found out.
+        FailureError: What the command line, the environment or the file says of hooks is wrong, as a session of the
+            script found out.
         BaseException: What the script raises.
     """
     with use_command_line(hooks):
         try:
             script.run()
         except ConfigurationError as error:
-            # Of what is wrong with a flag a traceback through the script says nothing.
-            if not error.where.startswith("command line "):
-                raise
+            # Of what is wrong outside of the script a traceback through it says nothing.
             raise FailureError(str(error)) from None
 
 

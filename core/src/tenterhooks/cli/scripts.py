@@ -33,6 +33,8 @@ class Script:
         self.target = target
         self._arguments = list(arguments)
         self._is_module = is_module
+        if not target:
+            raise UsageError("the name of the script is empty")
         if not is_module and not Path(target).exists():
             raise UsageError(f"there is no script {target!r}{_nearest_file(Path(target))}")
 

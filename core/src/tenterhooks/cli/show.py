@@ -6,10 +6,11 @@ import textwrap
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tenterhooks.cli.output import FINE, FailureError, say, say_json
+from tenterhooks.cli.output import FINE, FailureError, reserved, say, say_json
 from tenterhooks.cli.parsing import EXIT_CODES, Parser, add_json
 from tenterhooks.cli.stages import class_of, stages_of
 from tenterhooks.entry_points import groups
+from tenterhooks.hooks import SessionRunHook
 from tenterhooks.options import REQUIRED, Option, options_of
 from tenterhooks.plugins import HOOKS_GROUP, Plugin, find, installed
 
@@ -33,11 +34,12 @@ def add_to(subparsers: "argparse._SubParsersAction[Parser]") -> None:
 
 def _carry_out(arguments: argparse.Namespace) -> int:
     plugin = _plugin(arguments.installed)
-    factory: Callable[..., object] = plugin.load()
-    options = options_of(factory)
+    with reserved():
+        factory: Callable[..., object] = plugin.load()
+    options = options_of(factory, f"hook {plugin}")
     cls = class_of(factory)
     stages = None if cls is None else stages_of(cls)
-    description = (inspect.getdoc(factory) or "").partition("\nArgs:\n")[0].strip()
+    description = (_doc(factory) or "").partition("\nArgs:\n")[0].strip()
     if arguments.json:
         say_json(
             {
@@ -62,6 +64,12 @@ def _carry_out(arguments: argparse.Namespace) -> int:
     say()
     say("stages: " + ("not known before it is made" if stages is None else ", ".join(stages) or "none"))
     return FINE
+
+
+def _doc(factory: object) -> str | None:
+    """What is said of the hook, which of one without a docstring is nothing, and not what its base class says."""
+    doc = inspect.getdoc(factory)
+    return None if doc == inspect.getdoc(SessionRunHook) else doc
 
 
 def _plugin(name: str) -> Plugin:

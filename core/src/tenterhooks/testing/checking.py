@@ -55,7 +55,8 @@ def check(subject: Subject) -> list[RuleResult]:
                 results.append(RuleResult(name, "ok", remark or ""))
             except NotCheckedError as reason:
                 results.append(RuleResult(name, "not checked", str(reason)))
-            except Exception as error:
+            # One that ends the program breaks a rule as one that raises an error does.
+            except (Exception, SystemExit) as error:
                 failed = isinstance(error, AssertionError)
                 message = str(error) if failed else f"it raises {type(error).__name__}: {error}"
                 results.append(RuleResult(name, "failed", message))
@@ -116,7 +117,7 @@ def _wishes(subject: Subject) -> tuple[Values, Mapping[str, Any]]:
             except NotPublishedError as error:
                 names.append(error.name)
                 continue
-            except Exception:
+            except (Exception, SystemExit):
                 # Which rule it breaks is what the rules say.
                 return values, {}
         return values, {name: 0.0 for run in fake.runs for name in run.fed}

@@ -33,7 +33,7 @@ def builds(subject: Subject, folder: Path) -> None:
     """
     try:
         hook = subject.hook(folder)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise AssertionError(
             f"{subject.title} cannot be made with the options {dict(subject.options)}; {type(error).__name__}: "
             f"{error}: give options with which it can"
