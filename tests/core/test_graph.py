@@ -27,6 +27,15 @@ def test_a_graph_gives_its_nodes_by_name() -> None:
     assert "y" not in graph
 
 
+def test_a_value_that_a_hook_will_publish_is_a_node() -> None:
+    graph = th.Graph()
+    node = graph.published("eval/accuracy")
+    assert graph["eval/accuracy"] is node
+    assert repr(node) == "<Published 'eval/accuracy'>"
+    with pytest.raises(ValueError, match="the graph already has <Published 'eval/accuracy'>"):
+        graph.published("eval/accuracy")
+
+
 def test_a_graph_goes_through_its_names_in_the_order_of_addition() -> None:
     graph = th.Graph()
     graph.placeholder("b")

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import tenterhooks as th
+from tenterhooks.errors import NotPublishedError
 
 Array = np.ndarray[Any, Any]
 
@@ -808,6 +809,26 @@ class TestPublish:
                 session.publish(xx=1)
             with pytest.raises(ValueError, match="give the value itself"):
                 session.publish(x=lambda: 1)
+
+    def test_a_node_for_it_has_no_value_before(self) -> None:
+        graph = th.Graph()
+        graph.published("accuracy")
+        graph.tensor(lambda accuracy: 2 * accuracy, name="double")
+        session = th.Session(graph)
+        for ask in (session.run, session.measure):
+            with pytest.raises(NotPublishedError, match="'accuracy', and nobody published it"):
+                ask("double")
+        session.publish(accuracy=0.5)
+        assert session.run("double") == session.measure("double") == 1.0
+
+    def test_it_makes_another_state_of_the_same_step(self) -> None:
+        graph = th.Graph()
+        graph.published("accuracy")
+        session = th.Session(graph)
+        before = session.position
+        assert session.position == before
+        session.publish(accuracy=0.5)
+        assert session.position != before
 
 
 def test_structures_that_are_equal_and_not_the_same_give_each_its_own() -> None:

@@ -12,6 +12,7 @@ from tenterhooks.nodes import (
     GlobalStep,
     Node,
     Placeholder,
+    Published,
     Source,
     Tensor,
     TrainOp,
@@ -86,6 +87,13 @@ class Graph:
     def placeholder(self, name: str, default: Any = REQUIRED) -> Placeholder:
         """Add a value that a caller or a hook may feed, or must feed where it has no default."""
         return self._add(Placeholder(self, name, default))
+
+    def published(self, name: str) -> Published:
+        """Add a value that a hook will publish for all runs to come, with `Session.publish`.
+
+        Who asks for it before gets a `NotPublishedError`, as for what a loop of the program's own did not publish.
+        """
+        return self._add(Published(self, name))
 
     def source(self, name: str, factory: Callable[..., Iterable[Any]]) -> Source:
         """Add input: one item per run that needs one.

@@ -1,6 +1,8 @@
 """What a program sees of a monitored session: it runs it, asks about it, and leaves it."""
 
+import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -75,6 +77,15 @@ class HookedSession(Lifecycle):
         becomes of that run.
         """
         self._stops.request_by_program(reason, self._open_session().global_step)
+
+    @property
+    def paused_secs(self) -> float:
+        """The seconds so far that are no part of the loop; see `pause_clock`."""
+        return self._open_session().paused_secs
+
+    def pause_clock(self, *, clock: Callable[[], float] = time.monotonic) -> AbstractContextManager[None]:
+        """A `with` block for what is no part of the loop, such as an evaluation; see `Session.pause_clock`."""
+        return self._open_session().pause_clock(clock=clock)
 
     def should_stop(self) -> bool:
         """Whether the loop shall end: a hook or the program asked for it, a thread failed, or the session is closed."""

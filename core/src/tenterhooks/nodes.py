@@ -68,7 +68,7 @@ class Placeholder(Node):
 
 
 class Published(Placeholder):
-    """A value that a loop of the program's own gives by its name."""
+    """A value that a loop of the program's own, or a hook, gives by its name."""
 
     __slots__ = ()
 

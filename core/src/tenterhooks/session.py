@@ -1,6 +1,8 @@
 """The raw session: it holds the variables, and a run of it computes values and calls no hooks."""
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
@@ -16,6 +18,7 @@ from tenterhooks.loop_position import LoopPosition
 from tenterhooks.nodes import EVERYTHING, GlobalStep, Variable
 from tenterhooks.open_graph import OpenGraph
 from tenterhooks.own_state import OwnState
+from tenterhooks.pauses import Pauses
 from tenterhooks.restore import Restored, restore
 from tenterhooks.stop import StopRequest, StopRequests
 from tenterhooks.variables import SessionState, initial_state
@@ -89,6 +92,8 @@ class Session:
         self.own_state = OwnState(self.state) if isinstance(graph, OpenGraph) else None
         self._closed = False
         self._stops = StopRequests()
+        self._pauses = Pauses()
+        self._publications = 0
         self._registry: HookRegistry | None = None
         # What hooks had saved, until the session becomes part of a monitored one.
         self.hook_states: dict[str, Any] = {}
@@ -116,6 +121,7 @@ class Session:
         """Give the variables to the state of a session that was lost: who works on that goes on with this session's."""
         lost.state.take(self.state)
         self.state = lost.state
+        self._pauses = lost._pauses
         self._computation.work_on(lost.state)
         self.loop.variables = lost.state
         if self.own_state is not None:
@@ -166,14 +172,15 @@ class Session:
         """Give values to whoever asks for them from now on, until they are replaced: what an evaluation found, say.
 
         Args:
-            values: Values by name: of placeholders of the graph, as a hook adds them in its `begin`; in a loop of the
-                program's own by any name.
+            values: Values by name: of nodes of the graph, as a hook adds them in its `begin` (`Graph.published`); in a
+                loop of the program's own by any name.
             named: More of them.
 
         Raises:
             UnknownNameError: The graph has no such node.
             ValueError: The session has it itself, as a variable, or the value is one to be called.
         """
+        self._publications += 1
         for name, value in (named if values is None else {**values, **named}).items():
             self.check_published(name)
             if callable(value):
@@ -196,6 +203,21 @@ class Session:
     def request_checkpoint(self) -> None:
         """Ask the savers for a checkpoint at the end of this run, or of the next one if none is under way."""
         self.checkpoint_requested = True
+
+    @property
+    def paused_secs(self) -> float:
+        """The seconds so far that are no part of the loop; see `pause_clock`."""
+        return self._pauses.secs
+
+    def pause_clock(self, *, clock: Callable[[], float] = time.monotonic) -> AbstractContextManager[None]:
+        """A `with` block for what is no part of the loop, such as an evaluation: its time is not counted in rates.
+
+        It is for the thread of the loop. A block within another one is a part of that.
+
+        Args:
+            clock: Gives the time in seconds.
+        """
+        return self._pauses.pause(clock)
 
     def run(
         self,
@@ -250,12 +272,13 @@ class Session:
 
     @property
     def position(self) -> tuple[int, ...]:
-        """What tells a state from the one before: the step, how often variables were updated, and the items drawn.
+        """What tells a state from the one before: the step, and how often variables were updated and values published.
 
-        A run that is no step may still update variables, or take an item of a source.
+        And the items drawn: a run that is no step may still update variables, or take an item of a source. A value
+        that is published after a save, such as that of an evaluation at the end, is another one of the same step.
         """
         drawn = [reader.drawn for reader in self._computation.readers.values()]
-        return self.global_step, self.state.updates, *self.loop.place, *drawn
+        return self.global_step, self.state.updates, self._publications, *self.loop.place, *drawn
 
     def state_dict(self) -> dict[str, Any]:
         """All that a checkpoint holds: the step, the variables, the sources' positions, and the hooks' states.

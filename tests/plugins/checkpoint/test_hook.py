@@ -351,6 +351,15 @@ def test_a_period_of_0_switches_the_sessions_saver_off(tmp_path: Path) -> None:
     assert steps(tmp_path) == []
 
 
+def test_what_is_published_after_the_last_save_is_in_the_last_checkpoint(tmp_path: Path) -> None:
+    hooks = [CheckpointSaverHook(tmp_path, save_steps=1, best="accuracy", mode="max")]
+    with th.MonitoredSession(hooks=hooks) as session:
+        for step in session.steps(range(2)):
+            session.publish(loss=step)
+        session.publish(accuracy=0.5)
+    assert [(found.step, found.metrics) for found in Saver(tmp_path).list()][1:] == [(1, {}), (2, {"accuracy": 0.5})]
+
+
 def test_the_best_by_a_metric_of_the_saved_step_are_kept(tmp_path: Path) -> None:
     graph = th.Graph()
     graph.variable("w", lambda: np.zeros(1))

@@ -138,6 +138,51 @@ def test_a_clock_that_stands_still_gives_no_rate() -> None:
     assert rates(recorder) == []
 
 
+@pytest.mark.parametrize("period", [{"every_n_steps": 10}, {"every_n_secs": 5.0}])
+@pytest.mark.parametrize("before", [True, False], ids=["before it", "after it"])
+def test_the_time_of_an_evaluation_does_not_count(period: dict[str, Any], before: bool) -> None:
+    class Evaluate(th.SessionRunHook):
+        """Takes a minute each fifth step."""
+
+        def after_run(self, run_context: th.SessionRunContext, run_values: th.SessionRunValues) -> None:
+            if run_context.session.global_step % 5 == 0:
+                with run_context.session.pause_clock(clock=clock):
+                    clock.now += 60.0
+
+    clock, recorder = Clock(), Recorder()
+    counter = StepCounterHook(**period, summary_writer=recorder, clock=clock)
+    hooks = [Evaluate(), counter] if before else [counter, Evaluate()]
+    with th.MonitoredSession(graph=make_graph(), hooks=hooks) as session:
+        for _ in range(31):
+            session.run("train")
+            clock.now += 0.5
+    assert len(rates(recorder)) >= 3
+    assert {rate for _, rate in rates(recorder)} == {2.0}
+
+
+def test_an_evaluation_of_the_session_before_is_forgotten() -> None:
+    clock, recorder = Clock(), Recorder()
+    hook = StepCounterHook(every_n_steps=2, summary_writer=recorder, clock=clock)
+    for pause in (60.0, 0.0):
+        with th.MonitoredSession(graph=make_graph(), hooks=[hook]) as session:
+            for _ in range(3):
+                session.run("train")
+                clock.now += 0.5
+                with session.pause_clock(clock=clock):
+                    clock.now += pause
+    assert rates(recorder) == [(3, 2.0), (3, 2.0)]
+
+
+def test_steps_in_a_pause_have_no_rate() -> None:
+    clock, recorder = Clock(), Recorder()
+    hook = StepCounterHook(every_n_steps=1, summary_writer=recorder, clock=clock)
+    with th.MonitoredSession(graph=make_graph(), hooks=[hook]) as session, session.pause_clock(clock=clock):
+        for _ in range(3):
+            session.run("train")
+            clock.now += 0.5
+    assert recorder.points == []
+
+
 def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
 

@@ -37,7 +37,8 @@ class _Timer(th.SecondOrStepTimer):
 class StepCounterHook(th.SessionRunHook):
     """Logs how many global steps a second are made (level INFO), and writes it as the summary `global_step/sec`.
 
-    The first run starts the clock, so the steps of a run before this one, from which it was restored, do not count.
+    The first run starts the clock, so the steps of a run before this one, from which it was restored, do not count. Nor
+    does the time of an evaluation, or of what else runs within `session.pause_clock()`.
     Where the first runs do not train, that is warned of, five times at most.
 
     Args:
@@ -80,6 +81,7 @@ class StepCounterHook(th.SessionRunHook):
         self._writer: SummaryWriter | None = None
         self._created = False
         self._last_step: int | None = None
+        self._paused_secs = 0.0
         self._warnings = 0
         self.timer.watches_runs = True
 
@@ -109,9 +111,12 @@ class StepCounterHook(th.SessionRunHook):
 
     def after_run(self, run_context: th.SessionRunContext, run_values: th.SessionRunValues) -> None:
         """Measure if the step is due."""
-        step = run_context.session.global_step
+        session = run_context.session
+        step = session.global_step
         if self.timer.is_over(step):
-            self._report(step, *self.timer.update_last_triggered_step(step))
+            secs, steps = self.timer.update_last_triggered_step(step)
+            before, self._paused_secs = self._paused_secs, session.paused_secs
+            self._report(step, None if secs is None else secs - (self._paused_secs - before), steps)
         if self.timer.watches_runs:
             self._watch(step)
 
@@ -129,7 +134,7 @@ class StepCounterHook(th.SessionRunHook):
 
     def _report(self, step: int, secs: float | None, steps: int | None) -> None:
         # Not at the first trigger; not where the clock stood still; not where a recovery went back behind the last one.
-        if not secs or not steps or steps < 0:
+        if secs is None or secs <= 0 or not steps or steps < 0:
             return
         rate = steps / secs
         _log.info("%s: %g, at step %d", _TAG, rate, step)
