@@ -1,6 +1,6 @@
 """What a step costs with hooks that do nothing, with hooks that fetch, and with hooks that are not due.
 
-    python tests/benchmarks/bench_step.py [--steps 20000] [--repeats 5] [--count]
+    python tests/benchmarks/bench_step.py [--steps 20000] [--repeats 5] [--hooks 0 1 5 20] [--only NAME...] [--count]
 
 Prints tables of microseconds per step, the median over the repeats, all of one process and in turns. What counts is the
 ratio to the plain loop over pairs of bound methods, which stands in the first row. With --count they are instructions
@@ -33,6 +33,8 @@ import tenterhooks as th
 from tenterhooks import hookspecs
 
 HOOKS = (0, 1, 5, 20)
+# In the second table.
+MANY = 20
 # Of the two runs whose instructions are subtracted.
 COUNTED = (1_000, 11_000)
 
@@ -218,6 +220,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=20_000)
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--hooks", type=int, nargs="+", default=HOOKS, help="how many, in the first table")
+    parser.add_argument("--only", nargs="+", choices=[*IDLE, *OTHER], metavar="NAME", help="just these rows")
     parser.add_argument("--count", action="store_true", help="count instructions, with valgrind")
     parser.add_argument("--one", nargs=3, metavar=("CASE", "HOOKS", "STEPS"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -230,8 +234,9 @@ def main() -> None:
             loop(int(steps))
         return
 
-    wanted = [(name, case, hooks) for name, case in cases.items() for hooks in HOOKS]
-    wanted += [(name, case, HOOKS[-1]) for name, case in OTHER.items()]
+    idle, other = ([name for name in rows if name in (arguments.only or rows)] for rows in (IDLE, OTHER))
+    wanted = [(name, cases[name], hooks) for name in idle if name in cases for hooks in arguments.hooks]
+    wanted += [(name, OTHER[name], MANY) for name in other]
     found: dict[tuple[str, int], list[float]] = {}
     for _ in range(1 if arguments.count else arguments.repeats):
         for name, case, hooks in wanted:
@@ -243,14 +248,15 @@ def main() -> None:
         return f"{figure:,.0f}" if arguments.count else f"{figure:.2f}"
 
     unit = "Instructions" if arguments.count else "Microseconds"
+    columns = len(arguments.hooks)
     print(f"{unit} per step, H hooks that do nothing\n")
-    print(f"| | {' | '.join(f'H={hooks}' for hooks in HOOKS)} |\n|---|{'---|' * len(HOOKS)}")
-    for name in IDLE:
-        row = [shown(name, hooks) for hooks in HOOKS] if name in cases else ["not installed"] + [""] * (len(HOOKS) - 1)
-        print(f"| {name} | {' | '.join(row)} |")
-    print(f"\n{unit} per step, with {HOOKS[-1]} hooks where nothing else is said\n\n| | |\n|---|---|")
-    for name in OTHER:
-        print(f"| {name} | {shown(name, HOOKS[-1])} |")
+    print(f"| | {' | '.join(f'H={hooks}' for hooks in arguments.hooks)} |\n|---|{'---|' * columns}")
+    for name in idle:
+        here = [shown(name, hooks) for hooks in arguments.hooks] if name in cases else []
+        print(f"| {name} | {' | '.join(here or ['not installed', *[''] * (columns - 1)])} |")
+    print(f"\n{unit} per step, with {MANY} hooks where nothing else is said\n\n| | |\n|---|---|")
+    for name in other:
+        print(f"| {name} | {shown(name, MANY)} |")
 
 
 if __name__ == "__main__":
