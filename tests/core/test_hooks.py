@@ -23,6 +23,13 @@ def test_args_show_what_they_hold() -> None:
     assert repr(th.SessionRunArgs("w", {"x": 3.0})) == "SessionRunArgs('w', feed_dict={'x': 3.0}, options=None)"
 
 
+def test_args_that_are_optional_say_so() -> None:
+    args = th.SessionRunArgs("w", optional=True)
+    assert repr(args) == "SessionRunArgs('w', feed_dict=None, options=None, optional=True)"
+    assert repr(args.fetches) == "OptionalFetches('w')"
+    assert th.SessionRunArgs(feed_dict={"x": 1}, optional=True).fetches is None
+
+
 @pytest.mark.parametrize(
     "given",
     [th.SessionRunArgs(), th.RunMetadata(), th.SessionRunValues(None, {}, th.RunMetadata())],

@@ -1,6 +1,6 @@
 """One run for the caller's and all the hooks' wishes together."""
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from typing import Any
 
 import pytest
@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import tenterhooks as th
 
+from .own_loops import raw_of
 from .recorders import Calls, Recorder, counting_graph, training
 
 properties = settings(database=None, deadline=None, max_examples=60)
@@ -381,3 +382,180 @@ class TestAgain:
             args.fetches = "y"
             session.run([])
         assert seen == [1, 2]
+
+
+def optional(name: str, fetches: Any, seen: list[Any]) -> Recorder:
+    """A hook that goes without what it asks for, by one object."""
+    args = th.SessionRunArgs(fetches, optional=True)
+    return Recorder(
+        name,
+        before_run=lambda context: args,
+        after_run=lambda context, values: seen.append(values.results),
+    )
+
+
+class TestOptional:
+    def test_what_a_pass_does_not_publish_is_none(self) -> None:
+        seen: list[Any] = []
+        with th.MonitoredSession(hooks=[optional("a", "x", seen)]) as session:
+            for step in session.steps(range(4)):
+                if step % 2:
+                    session.publish(x=step)
+        assert seen == [None, 1, None, 3]
+
+    def test_it_is_all_or_nothing(self) -> None:
+        seen: list[Any] = []
+        with th.MonitoredSession(hooks=[optional("a", {"x": "x", "y": ["y"]}, seen)]) as session:
+            for step in session.steps(range(3)):
+                session.publish(x=step)
+                if step == 1:
+                    session.publish(y=5)
+        assert seen == [None, {"x": 1, "y": [5]}, None]
+
+    def test_other_hooks_get_theirs(self) -> None:
+        seen: list[Any] = []
+        with th.MonitoredSession(hooks=[optional("a", "x", []), asking("b", "y", seen=seen)]) as session:
+            for step in session.steps(range(2)):
+                session.publish(y=step)
+        assert [values.results for values in seen] == [0, 1]
+
+    def test_who_insists_on_the_same_value_gets_the_error(self) -> None:
+        session = th.MonitoredSession(hooks=[optional("a", "x", []), asking("b", "x")])
+        with pytest.raises(th.UnknownNameError, match="asked for 'x', and nobody published it") as caught, session:
+            for _ in session.steps(range(2)):
+                pass
+        assert "asked for by hook 'b'" in caught.value.__notes__[0]
+        assert len(caught.value.__notes__) == 1
+
+    def test_it_is_wanted_so_that_callables_are_called(self) -> None:
+        seen: list[Any] = []
+        with th.MonitoredSession(hooks=[optional("a", "x", seen)]) as session:
+            for _ in session.steps(range(1)):
+                assert session.wants("x")
+                session.publish(x=lambda: 7)
+        assert seen == [7]
+
+    def test_a_value_that_is_kept_is_given_until_a_pass_publishes_it_itself(self) -> None:
+        seen: list[Any] = []
+        with th.MonitoredSession(hooks=[optional("a", "x", seen)]) as session:
+            for step in session.steps(range(4)):
+                if step == 2:
+                    session.publish(x=step)
+                if step == 0:
+                    raw_of(session).publish(x=9)
+        assert seen == [9, 9, 2, None]
+
+    def test_what_is_made_of_a_value_that_is_not_given_is_none(self) -> None:
+        seen: list[Any] = []
+
+        def begin(graph: th.Graph) -> None:
+            graph.tensor(lambda x: 2 * x, name="double")
+
+        with th.MonitoredSession(hooks=[Recorder("b", begin=begin), optional("a", "double", seen)]) as session:
+            for step in session.steps(range(3)):
+                if step == 1:
+                    session.publish(x=5)
+        assert seen == [None, 10, None]
+
+    def test_a_placeholder_that_nobody_feeds_is_none(self) -> None:
+        seen: list[Any] = []
+        graph = counting_graph()
+        graph.placeholder("z")
+        graph.tensor(lambda z: z + 1, name="more")
+        with th.MonitoredSession(graph=graph, hooks=[optional("a", "more", seen)]) as session:
+            session.run("train")
+            session.run("train", {"z": 4})
+            session.run("train")
+            raw_of(session).publish(z=6)
+            session.run("train")
+        assert seen == [None, 5, None, 7]
+
+    def test_a_caller_who_needs_it_gets_the_error(self) -> None:
+        graph = counting_graph()
+        graph.placeholder("z")
+        with th.MonitoredSession(graph=graph, hooks=[optional("a", "z", [])]) as session:
+            with pytest.raises(ValueError, match="placeholder 'z' has no default and nobody feeds it"):
+                session.run("z")
+            session.run("train")
+
+    def test_a_name_that_does_not_exist_is_an_error(self) -> None:
+        session = training(optional("a", "doubel_x", []))
+        with pytest.raises(th.UnknownNameError, match=r"'doubel_x'.*the nearest: 'double_x'"):
+            session.run("train")
+        session.close()
+
+    def test_the_same_name_with_and_without_is_not_the_same(self) -> None:
+        seen: list[Any] = []
+        wishes = iter([th.SessionRunArgs("x", optional=True), th.SessionRunArgs("x", optional=True)])
+        hook = Recorder(
+            "a",
+            before_run=lambda context: next(wishes, th.SessionRunArgs("x")),
+            after_run=lambda context, values: seen.append(values.results),
+        )
+        session = th.MonitoredSession(hooks=[hook])
+        with pytest.raises(th.UnknownNameError, match="nobody published it"), session:
+            for _ in session.steps(range(4)):
+                pass
+        assert seen == [None, None]
+
+    wishes = st.sampled_from([None, ("x", False), ("x", True), (("x", "y"), True), ({"a": "y"}, False), ("y", True)])
+
+    @properties
+    @given(
+        runs=st.lists(st.tuples(st.lists(wishes, min_size=3, max_size=3), st.booleans()), min_size=1, max_size=8),
+        anew=st.booleans(),
+        wrapped=st.booleans(),
+    )
+    def test_each_hook_gets_what_it_asked_for_or_none(
+        self, runs: list[tuple[list[tuple[Any, bool] | None], bool]], anew: bool, wrapped: bool
+    ) -> None:
+        kept: dict[str, th.SessionRunArgs] = {}
+        seen: list[Any] = []
+
+        def hook(place: int) -> Recorder:
+            def before_run(context: th.SessionRunContext) -> th.SessionRunArgs | None:
+                wish = runs[context.completed_runs][0][place]
+                if wish is None:
+                    return None
+                args = th.SessionRunArgs(wish[0], optional=wish[1])
+                return args if anew else kept.setdefault(repr(wish), args)
+
+            return Recorder(
+                f"hook {place}",
+                before_run=before_run,
+                after_run=lambda context, values: seen.append(values.results),
+            )
+
+        hooks: list[object] = [hook(place) for place in range(3)]
+        values = {"x": 1, "y": 2}
+        expected = []
+        with th.MonitoredSession(hooks=[*hooks, Wrapper()] if wrapped else hooks) as session:
+            for wishes, also_y in runs:
+                # Who insists on it gets it.
+                gives_y = also_y or ({"a": "y"}, False) in wishes
+                with session.step():
+                    session.publish(x=1)
+                    if gives_y:
+                        session.publish(y=2)
+                for wish in wishes:
+                    there = wish is not None and (gives_y or wish[0] == "x")
+                    expected.append(filled(wish[0], values) if wish is not None and there else None)
+        assert seen == expected
+
+
+class Wrapper:
+    """Has pluggy make the calls."""
+
+    name = "wrapper"
+
+    @th.hookimpl(wrapper=True)
+    def after_run(self) -> Generator[None, Any, Any]:
+        return (yield)
+
+
+def filled(fetches: Any, values: Mapping[str, int]) -> Any:
+    if isinstance(fetches, str):
+        return values[fetches]
+    if isinstance(fetches, dict):
+        return {key: values[name] for key, name in fetches.items()}
+    return tuple(values[name] for name in fetches)

@@ -797,6 +797,24 @@ class TestPublish:
             list(session.steps("abc"))
         assert seen == [0, 1, 2]
 
+    def test_the_session_knows_at_which_step_a_kept_value_was_published(self) -> None:
+        at: list[int | None] = []
+        with th.MonitoredSession() as session:
+            raw = session.raw_session()
+            assert raw is not None
+            at.append(raw.published_at("accuracy"))
+            session.publish(accuracy=0.0)
+            at.append(raw.published_at("accuracy"))
+            for step in session.steps(range(4)):
+                if step == 3:
+                    session.publish(accuracy=1.0)
+                if step == 2:
+                    raw.publish(accuracy=0.5)
+                at.append(raw.published_at("accuracy"))
+            # It is of that pass alone.
+            at.append(raw.published_at("accuracy"))
+        assert at == [None, 0, 0, 0, 2, 2, None]
+
     def test_what_is_no_value_of_its_own_is_refused(self) -> None:
         graph = th.Graph()
         graph.variable("w", lambda: 0)
@@ -809,6 +827,15 @@ class TestPublish:
                 session.publish(xx=1)
             with pytest.raises(ValueError, match="give the value itself"):
                 session.publish(x=lambda: 1)
+
+    def test_it_can_be_given_again_as_of_the_step_at_which_it_was(self) -> None:
+        with th.MonitoredSession() as session:
+            raw = session.raw_session()
+            assert raw is not None
+            raw.publish_again({"accuracy": 0.5}, step=7)
+            assert (raw.kept, raw.published_at("accuracy")) == ({"accuracy": 0.5}, 7)
+            raw.publish(accuracy=0.6)
+            assert raw.published_at("accuracy") == 0
 
     def test_a_node_for_it_has_no_value_before(self) -> None:
         graph = th.Graph()

@@ -195,3 +195,56 @@ def test_a_variable_that_comes_to_contain_itself_is_an_error_of_the_save_alone()
         session.run(["train", "batch"])
     with pytest.raises(th.CheckpointError, match=r"^variables/history/0 is the list that it lies in"):
         session.state_dict()
+
+
+class TestPutBack:
+    def test_they_are_what_they_were(self) -> None:
+        graph = th.Graph()
+        graph.variable("w", lambda: np.zeros(2))
+        graph.variable("nested", lambda: {"a": [1.0, np.ones(1)]})
+        graph.variable("rng", lambda: np.random.default_rng(3))
+        state = initial_state(graph)
+        w, rng = state["w"], state["rng"]
+        kept = state.copied()
+        w += 1.0
+        state["nested"]["a"][1] += 1.0
+        state["nested"]["a"][0] = 5.0
+        first = rng.random()
+        state.put_back(kept)
+        assert state["w"] is w
+        assert w.tolist() == [0.0, 0.0]
+        assert state["nested"] == {"a": [1.0, np.ones(1)]}
+        assert state["rng"].random() == first
+
+    def test_an_array_that_took_the_place_of_another_is_not_filled(self) -> None:
+        graph = th.Graph()
+        graph.variable("w", lambda: np.zeros(2))
+        state = initial_state(graph)
+        kept = state.copied()
+        newer = state["w"] = np.ones(2)
+        state.put_back(kept)
+        assert newer.tolist() == [1.0, 1.0]
+        assert state["w"].tolist() == [0.0, 0.0]
+
+    def test_it_is_an_update_and_makes_a_torn_state_whole(self) -> None:
+        graph = th.Graph()
+        graph.variable("w", lambda: np.zeros(2))
+        session = th.Session(graph)
+        before, kept = session.position, session.state.copied()
+        session.state.updating = "an update"
+        session.state.put_back(kept)
+        assert session.torn is None
+        assert session.position > before
+        assert session.global_step == 0
+
+    def test_what_does_not_fit_is_an_error_and_nothing_is_put_back(self) -> None:
+        graph = th.Graph()
+        graph.variable("v", lambda: 0.0)
+        graph.variable("w", lambda: np.zeros(2))
+        state = initial_state(graph)
+        state["v"] = 1.0
+        with pytest.raises(th.CheckpointError, match=r"none was:\n  w: .*\(2,\) here, .*\(3,\) in what is"):
+            state.put_back({"v": 0.0, "w": np.zeros(3), "gone": 1})
+        assert state["v"] == 1.0
+        state.put_back({"v": 0.0, "gone": 1})
+        assert state["v"] == 0.0

@@ -8,8 +8,9 @@ from tenterhooks import adapted
 from tenterhooks.errors import OutOfRangeError, UnknownNameError, nearest, note
 from tenterhooks.fetches import Fetch, Fetches, compile_fetches
 from tenterhooks.graph import GLOBAL_STEP, Graph
+from tenterhooks.hooks import OptionalFetches
 from tenterhooks.nodes import Node, Source, Tensor, TrainOp
-from tenterhooks.plan import Plan, make_plan
+from tenterhooks.plan import Plan, lacking, make_plan
 from tenterhooks.sources import SourceReader
 from tenterhooks.updates import fits, refusals
 from tenterhooks.variables import SessionState, begin_missing, unchanging
@@ -43,6 +44,7 @@ class Computation:
         # Whether values may be of other frameworks than NumPy.
         self._foreign = False
         self._fetches: dict[Any, Fetch] = {}
+        self._given: dict[Any, bool] = {}
         # Most runs are for one node, and for the same as the one before.
         self._one: str | Node | None = None
         self._one_fetch: Fetch | None = None
@@ -64,6 +66,8 @@ class Computation:
             key = (kind, *fetches)
         elif kind is dict:
             key = (kind, *fetches, *fetches.values())
+        elif kind is OptionalFetches:
+            key = (kind, fetches.fetches)
         else:
             return compile_fetches(self.graph, fetches)
         try:
@@ -104,6 +108,16 @@ class Computation:
                 self._plans.clear()
             self._plans[key] = plan
         return plan
+
+    def gives(self, fetch: Fetch, fed: Iterable[str]) -> bool:
+        """Whether all of an optional structure can be computed with what is fed."""
+        key = (fetch.names, tuple(fed))
+        given = self._given.get(key)
+        if given is None:
+            if len(self._given) >= _KEPT:
+                self._given.clear()
+            given = self._given[key] = not any(lacking(self.graph, *key))
+        return given
 
     def plan_alone(self, fetch: Fetch) -> Plan:
         """Work out what a run for one structure alone computes, and keep it there."""

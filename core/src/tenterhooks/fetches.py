@@ -5,6 +5,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tenterhooks.graph import Graph
+from tenterhooks.hooks import OptionalFetches
 from tenterhooks.nodes import Node
 
 if TYPE_CHECKING:
@@ -28,15 +29,17 @@ class Fetch:
         names: The names in it, each once.
         pick: Gives the structure filled from a mapping of name to value.
         name: The name, where the structure is just that; else None.
+        optional: Whether it may be that not all of the names are given; then `pick` gives None.
         plan: What a run for it alone computes, once that was worked out.
     """
 
-    __slots__ = ("name", "names", "pick", "plan")
+    __slots__ = ("name", "names", "optional", "pick", "plan")
 
-    def __init__(self, names: tuple[str, ...], pick: Pick, *, is_one: bool) -> None:
+    def __init__(self, names: tuple[str, ...], pick: Pick, *, is_one: bool = False, optional: bool = False) -> None:
         self.names = names
         self.pick = pick
         self.name = names[0] if is_one else None
+        self.optional = optional
         self.plan: Plan | None = None
 
 
@@ -49,6 +52,9 @@ def compile_fetches(graph: Graph, fetches: Fetches) -> Fetch:
         ValueError: A node belongs to another graph.
     """
     names: dict[str, None] = {}
+    if isinstance(fetches, OptionalFetches):
+        of_all = _pick(graph, fetches.fetches, names)
+        return Fetch(tuple(names), lambda v: of_all(v) if v.keys() >= names.keys() else None, optional=True)
     pick = _pick(graph, fetches, names)
     return Fetch(tuple(names), pick, is_one=isinstance(fetches, str | Node))
 

@@ -10,7 +10,31 @@ if TYPE_CHECKING:
     from tenterhooks.session import Session
     from tenterhooks.stop import StopRequests
 
-__all__ = ["RunMetadata", "SessionRunArgs", "SessionRunContext", "SessionRunHook", "SessionRunValues", "make_context"]
+__all__ = [
+    "OptionalFetches",
+    "RunMetadata",
+    "SessionRunArgs",
+    "SessionRunContext",
+    "SessionRunHook",
+    "SessionRunValues",
+    "make_context",
+]
+
+
+class OptionalFetches:
+    """A structure of fetches that its hook goes without in a run in which something of it is not given.
+
+    Args:
+        fetches: The structure.
+    """
+
+    __slots__ = ("fetches",)
+
+    def __init__(self, fetches: Any) -> None:
+        self.fetches = fetches
+
+    def __repr__(self) -> str:
+        return f"OptionalFetches({self.fetches!r})"
 
 
 class SessionRunArgs:
@@ -21,6 +45,18 @@ class SessionRunArgs:
         feed_dict: Values by node or name that stand in for what the nodes would be.
         options: Options of the run. Of all that are given in a run, truth values are or-ed, numbers take the maximum,
             others must agree. `{"trace": True}` measures the time of each node.
+        optional: Whether the hook goes without: in a run in which something of the fetches is not given, since the loop
+            did not publish it or nobody feeds the placeholder, its `results` are None, in place of an error. A name
+            that does not exist is an error all the same. It is for hooks; a caller's fetches are computed.
+
+    Attributes:
+        fetches: Those that were given; where they are optional, in an `OptionalFetches`.
+        feed_dict: As given.
+        options: As given.
+
+    Example:
+        >>> SessionRunArgs("eval/accuracy", optional=True)
+        SessionRunArgs('eval/accuracy', feed_dict=None, options=None, optional=True)
     """
 
     __slots__ = ("feed_dict", "fetches", "options")
@@ -30,13 +66,21 @@ class SessionRunArgs:
         fetches: Any = None,
         feed_dict: "Feeds | None" = None,
         options: Mapping[str, Any] | None = None,
+        optional: bool = False,
     ) -> None:
-        self.fetches = fetches
+        # What hooks ask for is compared in each run: so the fetches tell it, and nothing beside them. For the same
+        # reason it can be given by position, which costs less.
+        self.fetches = OptionalFetches(fetches) if optional and fetches is not None else fetches
         self.feed_dict = feed_dict
         self.options = options
 
     def __repr__(self) -> str:
-        return f"SessionRunArgs({self.fetches!r}, feed_dict={self.feed_dict!r}, options={self.options!r})"
+        optional = isinstance(self.fetches, OptionalFetches)
+        fetches = self.fetches.fetches if optional else self.fetches
+        return (
+            f"SessionRunArgs({fetches!r}, feed_dict={self.feed_dict!r}, options={self.options!r}"
+            f"{', optional=True' * optional})"
+        )
 
 
 class RunMetadata:
@@ -56,7 +100,8 @@ class SessionRunValues(NamedTuple):
     """What a run gave a hook.
 
     Attributes:
-        results: What this hook asked for, in the shape in which it asked; None if it asked for nothing.
+        results: What this hook asked for, in the shape in which it asked; None if it asked for nothing, or for what
+            is optional and was not given.
         options: The merged options of the run.
         run_metadata: Filled where an option of the run asked for it. One object is shared by all hooks of the run.
     """

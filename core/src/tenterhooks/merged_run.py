@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from tenterhooks.errors import NotPublishedError, note
 from tenterhooks.fetches import Feeds, Fetch, Pick
-from tenterhooks.hooks import RunMetadata, SessionRunArgs, SessionRunValues
+from tenterhooks.hooks import OptionalFetches, RunMetadata, SessionRunArgs, SessionRunValues
 from tenterhooks.nodes import EVERYTHING, Node
 from tenterhooks.passes import PassFeeds
 from tenterhooks.plan import Plan, needed
@@ -47,6 +47,7 @@ class MergedRun:
         "_needed",
         "_pass_feeds",
         "_plan",
+        "_some_optional",
         "feeders",
         "feeds",
         "metadata",
@@ -68,6 +69,7 @@ class MergedRun:
         # What hooks fetch, and what the caller does.
         self._fetches: dict[Adapter, Fetch] = {}
         self._fetched: frozenset[str] | None = None
+        self._some_optional = False
         self._fetch: Fetch | None = None
         self._pass_feeds: PassFeeds | None = None
         self._needed: frozenset[str] | None = None
@@ -88,7 +90,8 @@ class MergedRun:
                 "return SessionRunArgs(fetches, feed_dict, options) or None"
             )
         if args.fetches is not None:
-            self._fetches[adapter] = self.session.compile(args.fetches)
+            fetch = self._fetches[adapter] = self.session.compile(args.fetches)
+            self._some_optional |= fetch.optional
         if args.feed_dict:
             self._feed(args.feed_dict, f"hook {adapter.title}")
         if args.options:
@@ -97,7 +100,8 @@ class MergedRun:
     @property
     def can_be_made_again(self) -> bool:
         """Whether one can tell that another run asks for the same: structures and feeds may be changed in place."""
-        return not (self.feeds or self.options) and all(isinstance(wish, str | Node | None) for wish in self.wishes)
+        wishes = (wish.fetches if isinstance(wish, OptionalFetches) else wish for wish in self.wishes)
+        return not (self.feeds or self.options) and all(isinstance(wish, str | Node | None) for wish in wishes)
 
     def add_options(self, options: Mapping[str, Any], who: str = _CALLER) -> None:
         """Merge options of the run: truth values are or-ed, numbers take the maximum, others must agree.
@@ -140,7 +144,7 @@ class MergedRun:
         feeds = {**self.session.kept, **self.feeds} if self.session.kept else self.feeds
         if self._plan is None or fetch is not self._fetch:
             self._fetch = fetch
-            self._plan = self.session.plan((fetch, *self._fetches.values()), feeds)
+            self._plan = self.session.plan((fetch, *self._given(feeds).values()), feeds)
         self.results = self.session.compute(self._plan, feeds, node_seconds=self._node_seconds)
         return fetch.pick(self.results)
 
@@ -173,7 +177,7 @@ class MergedRun:
             plain: Those of them that the name of all values stands for.
 
         Raises:
-            NotPublishedError: A hook asked for what was not published.
+            NotPublishedError: A hook asked for what was not published, and cannot go without it.
         """
         fetched = self._fetched or self.fetched
         feeds = {**published, **self.feeds} if self.feeds else published
@@ -183,11 +187,12 @@ class MergedRun:
             # The usual case: there is nothing to compute.
             self.results = feeds
             return
+        given = self._given(feeds)
         try:
-            plan = self.session.plan(self._fetches.values(), feeds)
+            plan = self.session.plan(given.values(), feeds)
             self.results = self.session.compute(plan, feeds, node_seconds=self._node_seconds)
         except NotPublishedError as error:
-            for adapter, fetch in self._fetches.items():
+            for adapter, fetch in given.items():
                 if error.name in needed(self.session.graph, fetch.names):
                     note(error, f"asked for by hook {adapter.title}")
             raise
@@ -209,6 +214,12 @@ class MergedRun:
     def values(self, results: Any) -> SessionRunValues:
         """What a wrapper of `after_run` sees: the run as a whole, with the caller's results."""
         return SessionRunValues(results, self.options, self.metadata)
+
+    def _given(self, feeds: Mapping[str, Any]) -> "dict[Adapter, Fetch]":
+        """What hooks fetch, without what is optional and not given."""
+        if not self._some_optional:
+            return self._fetches
+        return {a: f for a, f in self._fetches.items() if not f.optional or self.session.gives(f, feeds)}
 
     @property
     def _node_seconds(self) -> dict[str, float] | None:

@@ -1,6 +1,6 @@
 """What a run has to compute, and in which order, worked out once for a set of fetches."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from tenterhooks.errors import NotPublishedError
@@ -8,7 +8,7 @@ from tenterhooks.graph import Graph
 from tenterhooks.nodes import REQUIRED, Placeholder, Published, Source, Tensor, TrainOp, Variable
 from tenterhooks.order import in_order
 
-__all__ = ["Plan", "make_plan", "needed"]
+__all__ = ["Plan", "lacking", "make_plan", "needed"]
 
 
 class Plan:
@@ -134,6 +134,15 @@ def needed(graph: Graph, fetched: Iterable[str], fed: frozenset[str] = frozenset
             # Raises for an unknown name; a graph that is not finalized has not been checked.
             waiting.extend(graph[entry].name for entry in node.inputs)
     return found
+
+
+def lacking(graph: Graph, fetched: Iterable[str], fed: Iterable[str]) -> Iterator[str]:
+    """What the fetched ones are made from and nobody gives: placeholders without a default that are not fed."""
+    fed = frozenset(fed)
+    for name in needed(graph, fetched, fed) - fed:
+        node = graph.nodes[name]
+        if isinstance(node, Placeholder) and node.default is REQUIRED:
+            yield name
 
 
 def _order_late(late: dict[str, Tensor[..., Any]], place: Mapping[str, int]) -> list[Tensor[..., Any]]:

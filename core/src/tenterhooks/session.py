@@ -50,6 +50,7 @@ class Session:
         plan: Works out what a run for several such structures computes; see `Computation.plan`.
         plan_alone: The same of one structure, and nothing fed.
         compute: Makes a run; see `Computation.compute`.
+        gives: Whether all of an optional structure of fetches can be computed.
         loop: Where a loop of the program's own stands.
         kept: What was published for all runs to come, until it is replaced.
         published: That, and what such a loop published in its last pass: what a run of this session sees.
@@ -80,13 +81,15 @@ class Session:
         self._computation = Computation(graph, self.state)
         self.plan_alone = self._computation.plan_alone
         # Of each run, and so without a call between.
-        self.compile, self.plan, self.compute = (
+        self.compile, self.plan, self.compute, self.gives = (
             self._computation.compile,
             self._computation.plan,
             self._computation.compute,
+            self._computation.gives,
         )
         self.loop = LoopPosition(graph, self.state)
         self.kept: Mapping[str, Any] = {}
+        self._kept_at: dict[str, int] = {}
         self.published: Mapping[str, Any] = {}
         self.plain: Mapping[str, Any] = {}
         self.own_state = OwnState(self.state) if isinstance(graph, OpenGraph) else None
@@ -190,6 +193,29 @@ class Session:
                 )
             self.kept = {**self.kept, name: fetched(value)}
             self.published = {**self.published, name: self.kept[name]}
+            self._kept_at[name] = self.global_step
+
+    def publish_again(self, values: Mapping[str, Any], *, step: int) -> None:
+        """Give values that were published before this session was restored, at the step at which they were.
+
+        So in a resumed session too each result of an evaluation counts once, by `published_at`.
+
+        Args:
+            values: Values by name, as for `publish`.
+            step: The global step at which they were published.
+        """
+        self.publish(values)
+        self._kept_at.update(dict.fromkeys(values, step))
+
+    def published_at(self, name: str) -> int | None:
+        """The global step at which a value was published that is given to all runs until it is replaced.
+
+        So a hook tells a new result of an evaluation from one that it has seen: `kept[name]` is the value.
+
+        Returns:
+            None where no value of that name is kept: it was never published, or is given anew in each run.
+        """
+        return self._kept_at[name] if name in self.kept else None
 
     def check_published(self, name: object) -> None:
         """Check that something can be published under this name."""

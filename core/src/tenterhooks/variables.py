@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from tenterhooks.adapted import handler_of
+from tenterhooks.adapted import decoded, handler_of
 from tenterhooks.errors import CheckpointError, note
 from tenterhooks.generators import copied, generators_in
 from tenterhooks.graph import Graph
-from tenterhooks.loading import Begun
+from tenterhooks.loading import Begun, Loader
 from tenterhooks.nodes import Variable
 from tenterhooks.order import in_order
 from tenterhooks.sharing import CONSTANT, Parts
-from tenterhooks.state import capture, check_nesting
+from tenterhooks.state import capture, check_nesting, mismatches
 from tenterhooks.state_adapters import TreeHandler, ValueHandler
 from tenterhooks.updates import misfits, outline
 
@@ -74,6 +74,40 @@ class SessionState(dict[str, Any]):
                 "of any kind and shape are to come"
             )
         return saved
+
+    def copied(self) -> dict[str, Any]:
+        """A copy of the variables in the memory of the host, for `put_back`: what a checkpoint would hold of them.
+
+        A hook may keep it, and have it in its own state.
+
+        Raises:
+            CheckpointError: Something cannot be saved, so that it cannot be put back.
+        """
+        copy_of_now: dict[str, Any] = decoded(copy.deepcopy(self.captured()))
+        return copy_of_now
+
+    def put_back(self, values: Mapping[str, Any]) -> None:
+        """Make the variables again what they were when `copied` gave these values. It is an update, and no step.
+
+        Arrays that are updated in place are filled, others are replaced. A variable that is not among the values stays
+        as it is.
+
+        Args:
+            values: What `copied` gave. They may become the variables, so that training goes on in them.
+
+        Raises:
+            CheckpointError: They do not fit; nothing was put back.
+        """
+        saved: dict[str, Any] = capture({name: value for name, value in values.items() if name in self}, "variables")
+        problems = [p for name in saved for p in mismatches(self[name], saved[name], name, "in what is put back")]
+        if problems:
+            raise CheckpointError("the variables cannot be put back, and none was:\n  " + "\n  ".join(problems))
+        loader = Loader(self.begun.still_there(self))
+        values = decoded(saved)
+        for name, value in values.items():
+            self[name] = loader.load(self[name], value, (name,))
+        self.updates += 1
+        self.updating = None
 
     def take(self, other: "SessionState") -> None:
         """Become what another state is: the same variables, and the same step."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tenterhooks.hooks import SessionRunArgs
+from tenterhooks.hooks import OptionalFetches, SessionRunArgs
 from tenterhooks.hookspecs import hookimpl
 from tenterhooks.nodes import Node
 
@@ -45,6 +45,8 @@ def plain(value: Any) -> Any:
         return [plain(entry) for entry in value]
     if isinstance(value, Node):
         return value.name
+    if isinstance(value, OptionalFetches):
+        return plain(value.fetches)
     if isinstance(value, np.ndarray | np.generic):
         return plain(value.tolist())
     if isinstance(value, float) and math.isnan(value):
