@@ -198,6 +198,38 @@ class TestPublish:
         assert hook.results == {"w": 7.0}
 
     @both_loops
+    @pytest.mark.parametrize("at", range(8))
+    def test_it_is_known_at_which_step_it_was_found_after_a_restore_too(self, loop: Loop, at: int) -> None:
+        class Once(th.SessionRunHook):
+            """Counts each result once, as early stopping does."""
+
+            def __init__(self) -> None:
+                self.last: int | None = None
+                self.counted: list[tuple[int, float]] = []
+
+            def state_dict(self) -> dict[str, int | None]:
+                return {"last": self.last}
+
+            def load_state_dict(self, state: dict[str, int | None]) -> None:
+                self.last = state["last"]
+
+            def before_run(self, run_context: th.SessionRunContext) -> th.SessionRunArgs:
+                return th.SessionRunArgs("eval/w", optional=True)
+
+            def after_run(self, run_context: th.SessionRunContext, run_values: th.SessionRunValues) -> None:
+                found = run_context.session.published_at("eval/w")
+                if run_values.results is not None and found != self.last:
+                    self.last = found
+                    self.counted.append((run_context.session.global_step, run_values.results))
+
+        saver, unbroken, resumed = MemorySaver(), Once(), Once()
+        # It comes first, so that it looks at what was found before this run.
+        run_hooks([unbroken, hook_of(Evaluate(), every_n_steps=3)], steps=8, loop=loop, saver=saver)
+        run_hooks([resumed, hook_of(Evaluate(), every_n_steps=3)], steps=8, loop=loop, saver=saver.until(at))
+        assert unbroken.counted == [(4, 3.0), (7, 6.0)]
+        assert resumed.counted == [(step, value) for step, value in unbroken.counted if step > at]
+
+    @both_loops
     def test_who_insists_on_it_before_the_first_one_gets_an_error(self, loop: Loop) -> None:
         outcome = run_hooks(
             [Ask(), hook_of(Evaluate(), every_n_steps=2)], steps=3, loop=loop, catch=th.UnknownNameError

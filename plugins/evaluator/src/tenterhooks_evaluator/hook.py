@@ -124,9 +124,10 @@ class EvaluatorHook(th.SessionRunHook):
         """Publish what was found before the session was restored."""
         if self.timer.every_steps is not None or self.timer.last_triggered_step() is None:
             self._start_period(session.global_step)
-        # What was restored may be of an evaluation that had other metrics.
-        known = self._names or self.results
-        self._publish(session, {name: value for name, value in self.results.items() if name in known})
+        if self._step is not None:
+            # What was restored may be of an evaluation that had other metrics.
+            known = {name: value for name, value in self.results.items() if name in (self._names or self.results)}
+            session.publish_again(self._named(known), step=self._step)
 
     def after_run(self, run_context: th.SessionRunContext, run_values: th.SessionRunValues) -> None:
         """Evaluate if the step is due."""
@@ -144,9 +145,9 @@ class EvaluatorHook(th.SessionRunHook):
         step, begun = session.global_step, self.timer.clock()
         self.results = self._numbers(self._find(session))
         self._step = step
-        self._publish(session, self.results)
+        session.publish(self._named(self.results))
         self._start_period(step)
-        told = ", ".join(f"{self._prefix}{name} = {value:g}" for name, value in self.results.items())
+        told = ", ".join(f"{name} = {value:g}" for name, value in self._named(self.results).items())
         _log.info("step %d: %s (%.1f s)", step, told, self.timer.clock() - begun)
 
     def _find(self, session: th.Session) -> object:
@@ -182,9 +183,9 @@ class EvaluatorHook(th.SessionRunHook):
             )
         return {name: as_number(value, f"the metric {name!r} of an evaluation") for name, value in found.items()}
 
-    def _publish(self, session: th.Session, results: Mapping[str, float]) -> None:
-        if results:
-            session.publish({self._prefix + name: value for name, value in results.items()})
+    def _named(self, results: Mapping[str, float]) -> dict[str, float]:
+        """Results by the names under which others see them."""
+        return {self._prefix + name: value for name, value in results.items()}
 
     def _start_period(self, step: int) -> None:
         """Begin the period in seconds now, that in steps at its last multiple."""
