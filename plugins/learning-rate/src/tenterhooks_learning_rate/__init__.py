@@ -1,0 +1,28 @@
+"""The hooks `learning-rate` and `reduce-on-plateau`, schedules, and what sets the learning rate of optimizers."""
+
+from tenterhooks_learning_rate._setters import set_hyperparams, set_param_groups
+from tenterhooks_learning_rate.hook import LearningRateHook
+from tenterhooks_learning_rate.plateau import ReduceOnPlateauHook
+from tenterhooks_learning_rate.schedules import (
+    Constant,
+    CosineDecay,
+    CosineDecayRestarts,
+    ExponentialDecay,
+    PiecewiseConstantDecay,
+    PolynomialDecay,
+    Warmup,
+)
+
+__all__ = [
+    "Constant",
+    "CosineDecay",
+    "CosineDecayRestarts",
+    "ExponentialDecay",
+    "LearningRateHook",
+    "PiecewiseConstantDecay",
+    "PolynomialDecay",
+    "ReduceOnPlateauHook",
+    "Warmup",
+    "set_hyperparams",
+    "set_param_groups",
+]

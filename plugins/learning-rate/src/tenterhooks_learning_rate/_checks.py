@@ -1,0 +1,45 @@
+"""What options have to be, and what an error says of one that is not."""
+
+import math
+from numbers import Integral, Real
+from typing import Any
+
+__all__ = ["check_count", "check_number"]
+
+
+def check_number(name: str, value: Any, *, low: float = -math.inf, above: float = -math.inf) -> None:
+    """Check that an option is a finite number.
+
+    Args:
+        name: The option.
+        value: What was given.
+        low: The least that it may be.
+        above: What it has to be more than.
+
+    Raises:
+        TypeError: It is no number.
+        ValueError: It is not finite, or too small.
+    """
+    limit = f" of {low:g} or more" if low > -math.inf else f" above {above:g}" if above > -math.inf else ""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} is a number{limit}, not {value!r:.60} of type {type(value).__name__}")
+    if not (math.isfinite(value) and low <= float(value) and above < float(value)):
+        raise ValueError(f"{name} is a finite number{limit}, not {value}")
+
+
+def check_count(name: str, value: Any, *, low: int) -> None:
+    """Check that an option is a number of steps or of checks.
+
+    Args:
+        name: The option.
+        value: What was given.
+        low: The least that it may be.
+
+    Raises:
+        TypeError: It is no whole number.
+        ValueError: It is too small.
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} is a whole number of {low} or more, not {value!r:.60} of type {type(value).__name__}")
+    if value < low:
+        raise ValueError(f"{name} is a whole number of {low} or more, not {value}")
