@@ -343,7 +343,8 @@ def helps(of: object) -> dict[str, str]:
 
 
 def options_table(of: Callable[..., object]) -> str:
-    meanings = helps(of)
+    # Classes of one constructor have what it takes from there.
+    meanings = {**helps(getattr(of, "__init__", None)), **helps(of)}
     rows = []
     for p in inspect.signature(of).parameters.values():
         name = f"`{p.name}`" + ("" if p.kind is p.KEYWORD_ONLY else ", also by position")
@@ -365,13 +366,23 @@ def test_a_page_of_options_has_the_signatures(page: str) -> None:
         assert wanted in section, f"{page}: the options of {name} are now:\n{wanted}"
 
 
+def entry_point_groups(plugin: str) -> dict[str, dict[str, str]]:
+    """The entry points of a plugin. A library has none: it offers the class that is named as the plugin is."""
+    groups: dict[str, dict[str, str]] = DISTRIBUTIONS[f"tenterhooks-{plugin}"].get("entry-points", {})
+    name = plugin.replace("-", "_")
+    return groups or {"tenterhooks.hooks": {plugin: f"tenterhooks_{name}:{name.title().replace('_', '')}"}}
+
+
+PLUGINS = [path.parent.name for path in ROOT.glob("plugins/*/pyproject.toml")]
+
+
 def test_the_plugins_page_has_all_that_the_plugins_offer() -> None:
     wanted: set[str] = set()
-    for path in ROOT.glob("plugins/*/pyproject.toml"):
-        groups = tomllib.loads(path.read_text(encoding="utf-8"))["project"]["entry-points"]
-        # What a command is given has a page of its own.
-        groups.pop("tenterhooks.commands", None)
-        wanted.update(target.replace(":", ".") for group in groups.values() for target in group.values())
+    for plugin in PLUGINS:
+        for name, group in entry_point_groups(plugin).items():
+            # What a command is given has a page of its own.
+            if name != "tenterhooks.commands":
+                wanted.update(target.replace(":", ".") for target in group.values())
     assert documented(PLUGIN_OPTIONS).keys() == wanted
 
 
@@ -383,11 +394,11 @@ def test_the_sessions_page_has_all_sessions_and_creators() -> None:
 def test_the_readmes_table_has_the_class_of_each_plugin() -> None:
     rows = dict(re.findall(r"^\| \[`([\w-]+)`\][^|]*\|[^|]*\| `(\w+)` \|", read("README.md"), re.MULTILINE))
     wanted = {}
-    for path in ROOT.glob("plugins/*/pyproject.toml"):
-        groups = tomllib.loads(path.read_text(encoding="utf-8"))["project"]["entry-points"]
+    for plugin in PLUGINS:
+        groups = entry_point_groups(plugin)
         main = groups.get("tenterhooks.hooks") or groups["tenterhooks.state"]
         # One for types of several modules is an entry point for each.
-        wanted[path.parent.name] = main[path.parent.name].partition(":")[2]
+        wanted[plugin] = main[plugin].partition(":")[2]
     assert rows == wanted
 
 

@@ -1,4 +1,4 @@
-"""Each example of a loop of its own is killed, resumed, and ends with the bits of one that ran through.
+"""Each example is killed, resumed, and ends with the bits of one that ran through.
 
 An example has a `main` that takes further hooks, and the option `--dir` for its checkpoints. A new one is one more
 line of `EXAMPLES`. The graph's example has tests of its own, in test_digits.py.
@@ -49,6 +49,7 @@ class Example:
 
 EXAMPLES = [
     Example("bandit", 350, ("--steps", "350")),
+    Example("estimator", 350, ("--steps", "350"), needs="sklearn"),
     Example("gan", 200, ("--steps", "200"), needs="torch"),
     Example("mlp", 69, ("--epochs", "3"), needs="torch"),
     Example("jax_regression", 350, ("--steps", "350"), needs="jax"),
@@ -163,3 +164,14 @@ def test_the_simulation_measures_what_is_known_exactly(tmp_path: Path) -> None:
     assert found, done.stdout
     assert float(found[2]) == 0.911
     assert abs(float(found[1]) - float(found[2])) < 0.005
+
+
+@pytest.mark.skipif(importlib.util.find_spec("sklearn") is None, reason="estimator.py needs scikit-learn")
+def test_the_estimator_recognizes_held_out_digits_and_logs_its_outputs_in_each_step(tmp_path: Path) -> None:
+    done = run(tmp_path, FOLDER / "estimator.py")
+    assert done.returncode == 0, done.stderr
+    found = re.fullmatch(r"step 1000: accuracy (0\.\d+) and loss 0\.\d+, held out\n", done.stdout)
+    assert found, done.stdout
+    assert float(found[1]) >= 0.95
+    logged = re.findall(r"^step (\d+): logits \[.*?\], probabilities \[", done.stderr, re.MULTILINE | re.DOTALL)
+    assert logged == [str(step) for step in range(1, 1001)]
