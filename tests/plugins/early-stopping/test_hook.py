@@ -11,7 +11,7 @@ import pytest
 import tenterhooks as th
 from tenterhooks.testing import FakeSession, MemorySaver
 from tenterhooks.testing.savers import KeepEachStep
-from tenterhooks_checkpoint import CheckpointSaverHook
+from tenterhooks_checkpoint import CheckpointSaverHook, Saver
 from tenterhooks_early_stopping import EarlyStoppingHook
 from tenterhooks_nan import NanTensorHook
 
@@ -107,8 +107,8 @@ class TestReason:
                 [0.0, 1.0],
                 {"patience_steps": 1},
                 (
-                    "'x' has not improved for 1 check and 1 step (patience_steps=1): it is 1.0 at global step 2,"
-                    " the best was 0.0 at global step 1"
+                    "'x' has not improved for 1 check and 1 step (patience_steps=1): it is 1 at global step 2,"
+                    " the best was 0 at global step 1"
                 ),
             ),
             (
@@ -258,6 +258,18 @@ class TestRestoreBest:
         assert state["w"].tolist() == [8.0]
         assert (hook.best, hook.best_step) == (-1.0, 8)
 
+    def test_what_is_kept_is_the_value_of_these(self, tmp_path: Path) -> None:
+        saver = Saver(tmp_path, best="x")
+        hooks = [EarlyStoppingHook("x", patience=2, restore_best=True), CheckpointSaverHook(saver=saver, best="x")]
+        with th.MonitoredSession(state={"w": np.zeros(1)}, hooks=hooks) as session:
+            for epoch in session.epochs(4):
+                for _ in session.steps(range(4)):
+                    session.state["w"] += 1
+                session.publish(x=[3.0, 1.0, 2.0, 4.0][epoch])
+        newest = saver.latest()
+        assert newest is not None
+        assert (newest.step, newest.metrics) == (16, {"x": 1.0})
+
     def test_where_there_was_no_best_they_are_the_last(self) -> None:
         look = Look()
         hook = EarlyStoppingHook("x", patience=2, restore_best=True)
@@ -327,6 +339,18 @@ class TestRestoreBest:
         caplog.clear()
         assert run_all() == 4.0
         assert not [record for record in caplog.records if "saved global step" in record.getMessage()]
+
+    def test_a_best_that_came_last_is_left_as_it_is_and_not_saved_again(
+        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        caplog.set_level(logging.INFO)
+        hooks = [CheckpointSaverHook(tmp_path, save_steps=1), EarlyStoppingHook("x", patience=2, restore_best=True)]
+        with th.MonitoredSession(graph=train_graph([2.0, 1.0]), hooks=hooks) as session:
+            session.run("train")
+            session.run("train")
+        told = [record.getMessage() for record in caplog.records]
+        assert len([message for message in told if message.startswith("saved global step 2 ")]) == 1
+        assert not [message for message in told if message.startswith("put back")]
 
     def test_turned_on_late_it_says_that_the_best_is_not_there(self, caplog: pytest.LogCaptureFixture) -> None:
         saver = MemorySaver()

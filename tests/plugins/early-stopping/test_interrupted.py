@@ -14,6 +14,7 @@ from tenterhooks.testing import FakeSession, MemorySaver
 from tenterhooks.testing.savers import KeepEachStep
 from tenterhooks.testing.sessions import Loop
 from tenterhooks_early_stopping import EarlyStoppingHook, stop_if_higher_hook
+from tenterhooks_evaluator import EvaluatorHook
 
 PROGRAM = Path(__file__).with_name("program.py")
 STEPS = 12
@@ -90,6 +91,106 @@ def test_killed_at_any_step_it_ends_as_if_it_had_not_been(kind: str, loop: Loop)
             train(kind, loop, values, saver, step)
             assert train(kind, loop, values, saver) == unbroken, f"killed at step {step}"
     assert min(ends) < STEPS
+
+
+class StopAt(th.SessionRunHook):
+    """Stops a session for a reason of its own."""
+
+    def __init__(self, step: int | None) -> None:
+        self._step = step
+
+    def after_run(self, run_context: th.SessionRunContext, run_values: th.SessionRunValues) -> None:
+        if run_context.session.global_step == self._step:
+            run_context.request_stop()
+
+
+def evaluate_between(folder: Path, values: list[float], last_step: int | None = None) -> tuple[int, float]:
+    """Two steps, an evaluation, and so on: the step at which it ends, and at which the variables then are."""
+    state = {"w": np.zeros(())}
+    hooks = [EarlyStoppingHook("x", patience=1, restore_best=True), StopAt(last_step)]
+    with th.MonitoredTrainingSession(state=state, checkpoint_dir=folder, hooks=hooks) as session:
+        for epoch in session.epochs(len(values)):
+            for _ in session.steps(range(2)):
+                session.state["w"] += 1
+            session.publish(x=values[epoch])
+        step = session.global_step
+    return step, float(state["w"])
+
+
+def test_a_value_that_came_after_the_last_pass_stops_the_next_session_where_it_would_have_this_one(
+    tmp_path: Path,
+) -> None:
+    values = [1.0, 2.0, 2.0, 2.0]
+    # It is heard in the pass that follows.
+    assert evaluate_between(tmp_path / "unbroken", values) == (5, 2.0)
+    assert evaluate_between(tmp_path / "broken", values, last_step=4) == (4, 2.0)
+    assert evaluate_between(tmp_path / "broken", values) == (5, 2.0)
+    assert evaluate_between(tmp_path / "broken", values) == (5, 2.0)
+
+
+def test_a_better_value_after_the_stop_does_not_undo_it(tmp_path: Path) -> None:
+    # The stop cuts the third epoch short, and the program evaluates all the same.
+    values = [1.0, 2.0, 0.0, 0.0]
+    assert evaluate_between(tmp_path, values) == (5, 2.0)
+    assert evaluate_between(tmp_path, values) == (5, 2.0)
+
+
+class SaveAtEnd(KeepEachStep):
+    """Saves at the end too."""
+
+    def end(self, session: th.Session) -> None:
+        self._save(session)
+
+
+def evaluate_by_hook(saver: MemorySaver, first: bool, last_step: int) -> object:
+    """A session with an evaluator, which evaluates at the end too, and publishes that again when it is restored."""
+    values = [5.0, 4.0, 3.0, 4.0, 5.0, 6.0]
+    hook = EarlyStoppingHook("eval/x", patience=2, restore_best=True)
+    evaluator = EvaluatorHook(
+        lambda session: {"x": values[session.global_step // 3] + float(session.state["w"]) / 100},
+        every_n_steps=3,
+        metrics=["x"],
+    )
+    hooks = [evaluator, hook] if first else [hook, evaluator]
+    with FakeSession([*hooks, SaveAtEnd(saver)], saver=saver) as session:
+        session.go_to(last_step)
+        end = session.global_step
+        best = hook.best, hook.best_step
+    return end, best, [stop.reason for stop in session.stop], evaluator.results
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_what_an_evaluator_publishes_again_and_what_it_finds_at_the_end_are_no_checks(first: bool) -> None:
+    unbroken = evaluate_by_hook(MemorySaver(), first, 20)
+    assert unbroken == (
+        12,
+        (3.06, 6),
+        [
+            (
+                "'eval/x' has not improved for 2 checks and 6 steps (patience=2): it is 5.12 at global step 12, the "
+                "best was 3.06 at global step 6"
+            )
+        ],
+        {"x": 5.12},
+    )
+    for step in range(1, 12):
+        saver = MemorySaver()
+        evaluate_by_hook(saver, first, step)
+        assert evaluate_by_hook(saver, first, 20) == unbroken, f"ended at step {step}"
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_what_an_evaluator_finds_at_the_end_stops_no_session(first: bool) -> None:
+    saver, steps = MemorySaver(), []
+    for last_step in (2, 9):
+        hook = stop_if_higher_hook("eval/x", 1.0)
+        # Past the threshold where it is evaluated out of turn.
+        evaluator = EvaluatorHook(lambda session: {"x": session.global_step % 4}, every_n_steps=4, metrics=["x"])
+        hooks = [evaluator, hook] if first else [hook, evaluator]
+        with FakeSession([*hooks, SaveAtEnd(saver)], saver=saver) as session:
+            session.go_to(last_step)
+        steps.append((session.global_step, session.stop))
+    assert steps == [(2, ()), (9, ())]
 
 
 def run(folder: Path, *killed_at: int) -> str:

@@ -80,12 +80,17 @@ class MetricHook(SessionRunHook, ABC):
         """Forget the session before."""
         self._forget()
 
+    # After whoever publishes again what the lost session knew, which is no new value.
+    @hookimpl(trylast=True)
     def after_create_session(self, session: Session, coord: Coordinator) -> None:
         """Check the name; a session that was stopped before it was saved makes no further run."""
         self._name = session.graph[session.graph.name_of(self._metric)].name
         # The same for each run, which tells the session that nothing has changed.
         self._args = SessionRunArgs(self._name, optional=True)
         self._looked = self._saw = False
+        again = None if session.restored is None else session.published_at(self._name)
+        if again is not None:
+            self._step = again if self._step is None else max(again, self._step)
         reason = None if self._at_end else self.reason()
         if reason is not None:
             session.request_stop(reason)
@@ -115,6 +120,8 @@ class MetricHook(SessionRunHook, ABC):
         if reason is not None:
             run_context.request_stop(reason)
 
+    # Before whoever evaluates at the end, which a session that is not interrupted would not do at this step.
+    @hookimpl(tryfirst=True)
     def end(self, session: Session) -> None:
         """Check what was published after the last run, and say so if there never was a value."""
         self._at_end |= self._look_at_kept(session)

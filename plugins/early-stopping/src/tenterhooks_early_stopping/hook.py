@@ -27,11 +27,11 @@ class EarlyStoppingHook(MetricHook):
     improvement, and anything is one on NaN. The best value, its step and the count are in the checkpoints, so that a
     session that was interrupted stops where it would have; what the hook was told is not, and may be changed.
 
-    With `restore_best` the variables are those of the best check when the session ends cleanly, before savers save for
-    the last time and before hooks that stand after this one end. It copies all variables, as a checkpoint holds them,
-    into the memory of the host at each improvement. The copy is in the checkpoints too, and so are the last variables
-    where they were replaced: a session that goes on from there goes on from these. The best variables are as the run of
-    the check left them; a value from before the update of its run, such as its loss, is of those before.
+    With `restore_best` the variables are those of the best check when the session ends cleanly: other hooks see these
+    in their `end`, and savers save them. It copies all variables, as a checkpoint holds them, into the memory of the
+    host at each improvement. The copy is in the checkpoints too, and so are the last variables where they were
+    replaced: a session that goes on from there goes on from these. The best variables are as the run of the check left
+    them; a value from before the update of its run, such as its loss, is of those before.
 
     Args:
         metric: The metric's name or node: one number.
@@ -125,6 +125,7 @@ class EarlyStoppingHook(MetricHook):
         self._reset()
         super().begin(graph)
 
+    @hookimpl(trylast=True)
     def after_create_session(self, session: Session, coord: Coordinator) -> None:
         """Go on from the last variables, unless the session is over already."""
         super().after_create_session(session, coord)
@@ -173,14 +174,15 @@ class EarlyStoppingHook(MetricHook):
             patience = f"patience_steps={self._patience_steps}"
         else:
             return None
-        best = "none" if self.best is None else f"{self.best} at global step {self.best_step}"
+        best = "none" if self.best is None else f"{self.best:.6g} at global step {self.best_step}"
         return (
             f"{self._name!r} has not improved for {_number(progress.checks, 'check')} and {_number(steps, 'step')} "
-            f"({patience}): it is {progress.value} at global step {progress.step}, the best was {best}"
+            f"({patience}): it is {progress.value:.6g} at global step {progress.step}, the best was {best}"
         )
 
+    @hookimpl(tryfirst=True)
     def end(self, session: Session) -> None:
-        """Put the variables of the best check back, for those who save or look at them after this."""
+        """Put the variables of the best check back, for those who look at them and save."""
         super().end(session)
         if not self._restore_best or self._best_variables is None or self._is_best:
             return
@@ -190,6 +192,9 @@ class EarlyStoppingHook(MetricHook):
         last = None if self._condemns() or session.torn is not None else session.state.copied()
         session.state.put_back(self._best_variables)
         self._last_variables, self._is_best = last, True
+        if session.published_at(self._name) is not None:
+            # Who saves the variables with it has the one of these.
+            session.publish({self._name: self.best})
         _log.info("put back the variables of global step %s, where %r was %s", self.best_step, self._name, self.best)
 
     @hookimpl(optionalhook=True)
