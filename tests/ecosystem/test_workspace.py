@@ -2,6 +2,9 @@
 
 import ast
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -143,3 +146,15 @@ def test_the_core_names_no_plugins_package() -> None:
     found = {path.name: names.findall(path.read_text(encoding="utf-8")) for path in sources("core")}
     assert found, "no sources"
     assert {path: packages for path, packages in found.items() if packages} == {}
+
+
+def test_a_module_of_tests_that_cannot_be_imported_fails(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    (tmp_path / "tests").mkdir()
+    shutil.copy(ROOT / "tests" / "conftest.py", tmp_path / "tests")
+    broken = "from tenterhooks import NoSuchName\n\n\ndef test_nothing():\n    pass\n"
+    (tmp_path / "tests" / "test_broken.py").write_text(broken, encoding="utf-8")
+    line = [sys.executable, "-m", "pytest", "tests"]
+    done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == pytest.ExitCode.INTERRUPTED, done.stdout
+    assert "NoSuchName" in done.stdout
