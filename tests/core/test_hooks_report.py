@@ -229,3 +229,12 @@ class TestLog:
             "hooks that are installed and not used here",
             "hooks",
         ]
+
+
+def test_a_hook_may_report_on_the_others() -> None:
+    class Knows(Recorder):
+        def report_on(self, hook: str) -> str:
+            return f"knows {hook}" if hook == "a" else ""
+
+    with training(Recorder("a"), Knows("b")) as session:
+        assert {name: row.note for name, row in named(session.hooks_report).items()} == {"a": "knows a", "b": ""}

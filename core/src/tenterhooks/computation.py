@@ -8,7 +8,7 @@ from tenterhooks import adapted
 from tenterhooks.errors import OutOfRangeError, UnknownNameError, nearest, note
 from tenterhooks.fetches import Fetch, Fetches, compile_fetches
 from tenterhooks.graph import GLOBAL_STEP, Graph
-from tenterhooks.hooks import OptionalFetches
+from tenterhooks.hooks import NodeSeconds, OptionalFetches
 from tenterhooks.nodes import Node, Source, Tensor, TrainOp
 from tenterhooks.plan import Plan, lacking, make_plan
 from tenterhooks.sources import SourceReader
@@ -130,7 +130,7 @@ class Computation:
         feeds: Mapping[str, Any],
         *,
         draw: bool = True,
-        node_seconds: dict[str, float] | None = None,
+        node_seconds: NodeSeconds | None = None,
     ) -> dict[str, Any]:
         """Make one run: compute the values of a plan, each node at most once.
 
@@ -212,7 +212,7 @@ class Computation:
         return plan
 
     def _call(
-        self, nodes: Iterable[Tensor[..., Any]], values: dict[str, Any], node_seconds: dict[str, float] | None
+        self, nodes: Iterable[Tensor[..., Any]], values: dict[str, Any], node_seconds: NodeSeconds | None
     ) -> None:
         """Call the functions of nodes in order."""
         node = None
@@ -223,7 +223,7 @@ class Computation:
                     values[name] = function() if arguments is None else function(*arguments(values))
             else:
                 for node in nodes:
-                    start = time.perf_counter()
+                    node_seconds.began[node.name] = start = time.perf_counter()
                     values[node.name] = node.function(*[values[name] for name in node.inputs])
                     node_seconds[node.name] = time.perf_counter() - start
         except Exception as error:

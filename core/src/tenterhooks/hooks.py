@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from tenterhooks.stop import StopRequests
 
 __all__ = [
+    "NodeSeconds",
     "OptionalFetches",
     "RunMetadata",
     "SessionRunArgs",
@@ -83,17 +84,35 @@ class SessionRunArgs:
         )
 
 
+class NodeSeconds(dict[str, float]):
+    """The seconds that each node's function took, by name.
+
+    Attributes:
+        began: When each was called, on the clock `time.perf_counter`.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.began: dict[str, float] = {}
+
+
 class RunMetadata:
     """What a run tells of itself.
 
     Attributes:
-        node_seconds: For a run with the option `{"trace": True}`, the seconds that each node's function took, by name.
+        node_seconds: For a run with the option `{"trace": True}`, the seconds that each node's function took, by name,
+            as `NodeSeconds`; else empty.
     """
 
     __slots__ = ("node_seconds",)
 
     def __init__(self) -> None:
         self.node_seconds: dict[str, float] = {}
+
+    def traced(self) -> NodeSeconds:
+        """Where a run with that option writes the seconds; anew, since few runs have it."""
+        self.node_seconds = seconds = NodeSeconds()
+        return seconds
 
 
 class SessionRunValues(NamedTuple):

@@ -34,7 +34,8 @@ class HookReport:
             --hook nan"; "installed" if nobody did.
         options: What it was made with, by its short name; empty for an object that code has made otherwise.
         state: "active", "disabled", "failed" or "installed but not used".
-        note: What else is to be said, such as where an option comes from, or what switched it off.
+        note: What else is to be said, such as where an option comes from, what switched it off, or what a hook with a
+            method `report_on(name)` says of it.
     """
 
     name: str
@@ -129,7 +130,10 @@ def _rows_of_named(
 ) -> list[HookReport]:
     of_hook = {id(entry.hook): entry for entry in entries if entry.hook is not None}
     called = [(of_hook[id(adapter.hook)], adapter) for adapter in adapters]
-    rows = [_row(entry, adapter.name, "failed" if adapter is failed else "active") for entry, adapter in called]
+    rows = [
+        _row(entry, adapter.name, "failed" if adapter is failed else "active", _told_of(adapter.name, adapters))
+        for entry, adapter in called
+    ]
     done = {id(entry) for entry, _ in called}
     rest = [entry for entry in entries if id(entry) not in done]
     return rows + [_row(entry, entry.name or name_of(entry.hook, entry.plugin), entry.state) for entry in rest]
@@ -140,10 +144,17 @@ def _unused(entries: Sequence[Entry]) -> list[Plugin]:
     return [plugin for plugin in installed() if plugin not in used]
 
 
-def _row(entry: Entry, name: str, state: State) -> HookReport:
+def _told_of(name: str, adapters: "Sequence[Adapter]") -> list[str]:
+    """What hooks have to say of one, by a method `report_on`: of what it costs, say."""
+    tell = [getattr(adapter.hook, "report_on", None) for adapter in adapters]
+    return [text for report_on in tell if callable(report_on) and (text := report_on(name))]
+
+
+def _row(entry: Entry, name: str, state: State, told: Sequence[str] = ()) -> HookReport:
     plugin = entry.plugin
     distribution, version = (plugin.distribution, plugin.version) if plugin else (None, None)
-    return HookReport(name, distribution, version, _shown(entry.origin), entry.options, state, "; ".join(entry.notes))
+    note = "; ".join([*entry.notes, *told])
+    return HookReport(name, distribution, version, _shown(entry.origin), entry.options, state, note)
 
 
 def _shown(origin: str) -> str:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from tenterhooks.errors import NotPublishedError, note
 from tenterhooks.fetches import Feeds, Fetch, Pick
-from tenterhooks.hooks import OptionalFetches, RunMetadata, SessionRunArgs, SessionRunValues
+from tenterhooks.hooks import NodeSeconds, OptionalFetches, RunMetadata, SessionRunArgs, SessionRunValues
 from tenterhooks.nodes import EVERYTHING, Node
 from tenterhooks.passes import PassFeeds
 from tenterhooks.plan import Plan, needed
@@ -222,8 +222,8 @@ class MergedRun:
         return {a: f for a, f in self._fetches.items() if not f.optional or self.session.gives(f, feeds)}
 
     @property
-    def _node_seconds(self) -> dict[str, float] | None:
-        return self.metadata.node_seconds if self.options.get("trace") else None
+    def _node_seconds(self) -> NodeSeconds | None:
+        return self.metadata.traced() if self.options.get("trace") else None
 
     def _feed(self, feeds: Feeds, who: str) -> None:
         graph = self.session.graph

@@ -10,6 +10,7 @@ from tenterhooks.errors import HookError, note
 from tenterhooks.hook_states import HookStates
 from tenterhooks.hooks import RunMetadata, SessionRunArgs, SessionRunValues
 from tenterhooks.implementations import implementations
+from tenterhooks.instruments import instrument
 from tenterhooks.merged_run import MergedRun
 from tenterhooks.names import titles
 from tenterhooks.registration import HookManager
@@ -66,6 +67,7 @@ class HookRegistry:
             Adapter(hook, name, title, stages, stops)
             for (hook, stages), (name, title) in zip(found, named, strict=True)
         ]
+        instrument(self.adapters)
         self.manager = HookManager(dict(zip(self.adapters, [stages for _, stages in found], strict=True)))
         self.states = HookStates(self.adapters)
         self.turns = Turns(self.adapters, self.manager.order_of("before_run"), self.manager.order_of("after_run"))

@@ -275,7 +275,7 @@ class Session:
             feeds[name] = value
         if self.published:
             feeds = {**self.published, EVERYTHING: self.plain, **feeds}
-        seconds = run_metadata.node_seconds if run_metadata is not None and options and options.get("trace") else None
+        seconds = run_metadata.traced() if run_metadata is not None and options and options.get("trace") else None
         plan = self.plan((fetch,), feeds)
         return fetch.pick(self.compute(plan, feeds, draw=self._registry is None, node_seconds=seconds))
 
