@@ -44,7 +44,7 @@ class TestPlateauOfASchedule(HookContract):
     feeds = {"learning_rate": 1.0}
 
     def make_hook(self, folder: object, clock: object) -> ReduceOnPlateauHook:
-        return ReduceOnPlateauHook(learning_rate=Counts(), patience=0, run_every_steps=2)
+        return ReduceOnPlateauHook(learning_rate=Counts(), patience=0, every_n_steps=2)
 
 
 class Counts:

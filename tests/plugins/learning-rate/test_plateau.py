@@ -87,7 +87,7 @@ def test_a_schedule_is_lowered_as_a_number_is() -> None:
 
 
 def test_checks_are_at_multiples_of_the_global_step() -> None:
-    assert rates(halve(run_every_steps=2), [1.0] * 8) == [8, 8, 8, 8, 4, 4, 2, 2]
+    assert rates(halve(every_n_steps=2), [1.0] * 8) == [8, 8, 8, 8, 4, 4, 2, 2]
 
 
 def test_a_run_without_the_value_is_not_checked() -> None:
@@ -108,6 +108,73 @@ def test_a_run_that_does_not_train_is_not_checked() -> None:
     assert got == [8, 8, 4, 2]
 
 
+class Evaluates(th.SessionRunHook):
+    """Publishes a value at each second step, and after a restart the last one again, as an evaluator does."""
+
+    def __init__(self, values: Sequence[float]) -> None:
+        self._values = values
+
+    def after_create_session(self, session: th.Session, coord: th.Coordinator) -> None:
+        last = session.global_step // 2
+        if last:
+            session.publish_again({"eval/loss": self._values[last - 1]}, step=2 * last)
+
+    def after_run(self, run_context: th.SessionRunContext, run_values: th.SessionRunValues) -> None:
+        session = run_context.session
+        if session.global_step % 2 == 0:
+            session.publish({"eval/loss": self._values[session.global_step // 2 - 1]})
+
+
+def evaluated(saver: MemorySaver, until: int | None, hook_first: bool) -> list[float]:
+    got = []
+    hooks: list[object] = [halve(metric="eval/loss"), Evaluates([1.0, 1.0, 0.5, 0.5])]
+    creator = th.ChiefSessionCreator(OpenGraph({}), saver=saver)
+    with th.MonitoredSession(creator, [*(hooks if hook_first else reversed(hooks)), KeepEachStep(saver)]) as session:
+        for _ in session.steps(range(until or 9)):
+            got.append(session.feeds["learning_rate"])
+    return got
+
+
+@pytest.mark.parametrize("hook_first", [True, False])
+@pytest.mark.parametrize("interrupt", range(1, 9))
+def test_an_evaluation_is_one_check_before_and_after_a_restart(interrupt: int, hook_first: bool) -> None:
+    saver = MemorySaver()
+    first = evaluated(saver, interrupt, hook_first)
+    assert first + evaluated(saver, None, hook_first) == [8, 8, 8, 8, 4, 4, 4, 4, 2]
+
+
+@pytest.mark.parametrize("hook_first", [True, False])
+def test_a_check_is_in_the_checkpoint_of_its_step(hook_first: bool) -> None:
+    saver = MemorySaver()
+    evaluated(saver, None, hook_first)
+    checked = [state["hooks"]["reduce-on-plateau"]["step"] for _, state in saver.saved]
+    assert checked == [None, None, 2, 2, 4, 4, 6, 6, 8, 8]
+
+
+def test_what_the_loop_publishes_between_passes_is_one_check_before_the_next_run() -> None:
+    got = []
+    with th.MonitoredSession(hooks=[halve(metric="eval/loss")]) as session:
+        for loss in (1.0, 1.0, 0.5):
+            for _ in session.steps(range(3)):
+                got.append(session.feeds["learning_rate"])
+            session.publish({"eval/loss": loss})
+    assert got == [8, 8, 8, 8, 8, 8, 4, 4, 4]
+
+
+def test_what_is_said_then_is_of_the_run_that_begins(caplog: pytest.LogCaptureFixture) -> None:
+    hook = halve(metric="eval/loss", learning_rate=lambda step: 8.0 * (step + 1))
+    with caplog.at_level(logging.INFO, "tenterhooks_learning_rate"), th.MonitoredSession(hooks=[hook]) as session:
+        for _ in range(2):
+            with session.step():
+                assert session.feeds["learning_rate"] > 0
+            session.publish({"eval/loss": 1.0})
+        with session.step():
+            assert session.feeds["learning_rate"] == 12
+    assert "step 2: eval/loss was not better than 1 for 1 check, so the learning rate goes from 24 to 12" in (
+        caplog.messages
+    )
+
+
 def test_with_a_setter_the_lowered_value_is_set() -> None:
     told: list[float] = []
     hook = halve(setter=lambda session, value: told.append(value))
@@ -122,7 +189,7 @@ LOSSES = [3.0, 2.0, 2.5, NAN, 2.0, 1.9, 1.9, 1.95, 2.0, 2.0, 2.0]
 
 
 @pytest.mark.parametrize("interrupt", range(1, len(LOSSES)))
-@pytest.mark.parametrize("options", [{}, {"patience": 2}, {"cooldown": 2, "patience": 1}, {"run_every_steps": 2}])
+@pytest.mark.parametrize("options", [{}, {"patience": 2}, {"cooldown": 2, "patience": 1}, {"every_n_steps": 2}])
 def test_an_interrupted_run_gives_the_values_of_an_unbroken_one(options: dict[str, Any], interrupt: int) -> None:
     saver = MemorySaver()
     first = rates(halve(**options), LOSSES[:interrupt], saver)
@@ -140,7 +207,7 @@ def test_it_says_what_it_does(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def test_a_value_that_was_never_given_is_a_warning_at_the_end(caplog: pytest.LogCaptureFixture) -> None:
-    rates(halve(metric="los", run_every_steps=2), [1.0] * 3)
+    rates(halve(metric="los", every_n_steps=2), [1.0] * 3)
     (record,) = [record for record in caplog.records if record.name == "tenterhooks_learning_rate"]
     assert (record.levelno, record.getMessage()) == (
         logging.WARNING,
@@ -150,8 +217,8 @@ def test_a_value_that_was_never_given_is_a_warning_at_the_end(caplog: pytest.Log
 
 def test_a_check_before_a_restart_counts_for_that(caplog: pytest.LogCaptureFixture) -> None:
     saver = MemorySaver()
-    rates(halve(run_every_steps=2), [1.0, 1.0], saver)
-    rates(halve(run_every_steps=2), [1.0, 1.0, 1.0], saver)
+    rates(halve(every_n_steps=2), [1.0, 1.0], saver)
+    rates(halve(every_n_steps=2), [1.0, 1.0, 1.0], saver)
     assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
 
 
@@ -183,7 +250,7 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"mode": "less"}, ValueError, 'mode is "min" or "max", not \'less\''),
     ({"cooldown": -1}, ValueError, "cooldown is a whole number of 0 or more, not -1"),
     ({"min_value": NAN}, ValueError, "min_value is a finite number of 0 or more, not nan"),
-    ({"run_every_steps": 0}, ValueError, "run_every_steps is a whole number of 1 or more, not 0"),
+    ({"every_n_steps": 0}, ValueError, "every_n_steps is a whole number of 1 or more, not 0"),
     ({"learning_rate": "0.1"}, TypeError, "learning_rate is a number, not '0.1' of type str"),
 ]
 

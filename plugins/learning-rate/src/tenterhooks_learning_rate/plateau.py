@@ -24,8 +24,9 @@ class ReduceOnPlateauHook(LearningRateHook):
     schedule.
 
     Args:
-        metric: The value to watch, a number. A run in which it is not given is not checked; where that is all runs, the
-            end says so.
+        metric: The value to watch, a number. A check is made where it has a new value: one that a run computed or its
+            pass published, or that was published for all runs to come, as an evaluation does. Where there never is one,
+            the end says so.
         learning_rate: What is lowered: a number, or a schedule, whose values are multiplied by what is left of 1.
         factor: What it is multiplied by, between 0 and 1.
         patience: How many checks in a row may be no better: one more lowers it. As in PyTorch; in Keras the last of
@@ -34,8 +35,8 @@ class ReduceOnPlateauHook(LearningRateHook):
         mode: Whether less or more is better.
         cooldown: For how many checks after a reduction none counts as no better.
         min_value: What it is not lowered below. A schedule may be lower itself.
-        run_every_steps: A check is made in each run that leads to a multiple of it. For a value that an evaluation
-            publishes, take its period: what is published is seen by all runs until the next one.
+        every_n_steps: Values of runs are looked at in those that lead to a multiple of it; what an evaluation publishes
+            is checked as it comes.
         placeholder: What is fed, a placeholder or its name; with a setter, the name under which the value is published.
         setter: What sets the value, in place of the feed: a function of the session and the value, or the name of an
             entry of the session's state, which is a PyTorch optimizer, or an Optax state with injected hyperparameters.
@@ -63,7 +64,7 @@ class ReduceOnPlateauHook(LearningRateHook):
         mode: Literal["min", "max"] = "min",
         cooldown: int = 0,
         min_value: float = 0.0,
-        run_every_steps: int = 1,
+        every_n_steps: int = 1,
         placeholder: str | th.Node = "learning_rate",
         setter: Setter | str | None = None,
     ) -> None:
@@ -78,7 +79,7 @@ class ReduceOnPlateauHook(LearningRateHook):
             raise ValueError(f'mode is "min" or "max", not {mode!r}')
         check_count("cooldown", cooldown, low=0)
         check_number("min_value", min_value, low=0)
-        check_count("run_every_steps", run_every_steps, low=1)
+        check_count("every_n_steps", every_n_steps, low=1)
         self._metric = metric
         self._factor = factor
         self._patience = patience
@@ -86,12 +87,13 @@ class ReduceOnPlateauHook(LearningRateHook):
         self._sign = 1 if mode == "min" else -1
         self._cooldown = cooldown
         self._min_value = min_value
-        self._every = run_every_steps
+        self._every = every_n_steps
         self._reset()
 
     def _reset(self) -> None:
         self._best = self._sign * math.inf
-        self._checks = 0
+        # The step of the last check.
+        self._step: int | None = None
         self._bad = 0
         self._cooling = 0
         self._scale = 1.0
@@ -106,7 +108,7 @@ class ReduceOnPlateauHook(LearningRateHook):
         return {
             **super().state_dict(),
             "best": self._best,
-            "checks": self._checks,
+            "step": self._step,
             "bad_checks": self._bad,
             "cooldown_left": self._cooling,
             "scale": self._scale,
@@ -116,7 +118,7 @@ class ReduceOnPlateauHook(LearningRateHook):
         """Go on from there."""
         super().load_state_dict(state)
         self._best = state["best"]
-        self._checks = state["checks"]
+        self._step = state["step"]
         self._bad = state["bad_checks"]
         self._cooling = state["cooldown_left"]
         self._scale = state["scale"]
@@ -129,23 +131,46 @@ class ReduceOnPlateauHook(LearningRateHook):
         self._first_step = session.global_step
 
     def before_run(self, run_context: th.SessionRunContext) -> th.SessionRunArgs | None:
-        """Feed or set the value, and ask for the metric where a check is due."""
+        """Check what was published since the last run; feed or set the value, and ask for the metric."""
+        session = run_context.session
+        super()._value(session.global_step)
+        self._check_kept(session)
         args = super().before_run(run_context)
-        self._checked_step = run_context.session.global_step + 1
-        return args if self._checked_step % self._every else self._args_of_check
+        self._next_step = session.global_step + 1
+        return args if self._next_step % self._every else self._args_of_check
 
+    # After whoever evaluates in this step, so that what is saved in it knows of the check.
+    @th.hookimpl(trylast=True)
     def after_run(self, run_context: th.SessionRunContext, run_values: th.SessionRunValues) -> None:
         """Check the metric.
 
         Raises:
             TypeError: It is no number.
         """
-        step = run_context.session.global_step
+        session = run_context.session
+        if session.published_at(self._metric_name) is not None:
+            self._check_kept(session)
         # A run that did not train is no step.
-        if run_values.results is None or step != self._checked_step:
+        elif run_values.results is not None and session.global_step == self._next_step:
+            self._check(run_values.results, session.global_step)
+
+    def end(self, session: th.Session) -> None:
+        """Say so where there was never a check."""
+        if self._step is None and session.global_step != self._first_step:
+            every = "" if self._every == 1 else f" that leads to a multiple of {self._every} steps"
+            _log.warning("%r was given in no run%s, so the learning rate was never lowered", self._metric_name, every)
+
+    def _check_kept(self, session: th.Session) -> None:
+        """Check a value that all runs see until it is replaced, once."""
+        step = session.published_at(self._metric_name)
+        if step is not None:
+            self._check(session.kept[self._metric_name], step)
+
+    def _check(self, given: Any, step: int) -> None:
+        if self._step is not None and step <= self._step:
             return
-        value = self._number(run_values.results)
-        self._checks += 1
+        value = self._number(given)
+        self._step = step
         if self._sign * value < self._sign * self._best - self._min_delta:
             self._best, self._bad = value, 0
         else:
@@ -155,19 +180,13 @@ class ReduceOnPlateauHook(LearningRateHook):
         if self._bad > self._patience:
             self._reduce(step)
 
-    def end(self, session: th.Session) -> None:
-        """Say so where there was never a check."""
-        if not self._checks and session.global_step != self._first_step:
-            every = "" if self._every == 1 else f" that leads to a multiple of {self._every} steps"
-            _log.warning("%r was given in no run%s, so the learning rate was never lowered", self._metric_name, every)
-
     def _reduce(self, step: int) -> None:
         before, self._scale = self._lowered(), self._scale * self._factor
         now = self._lowered()
         if now != before:
             _log.info(
-                "step %d: %s was not better than %g for %d checks, so the learning rate goes from %g to %g",
-                *(step, self._metric_name, self._best, self._bad, before, now),
+                "step %d: %s was not better than %g for %d check%s, so the learning rate goes from %g to %g",
+                *(step, self._metric_name, self._best, self._bad, "s" * (self._bad > 1), before, now),
             )
         self._bad, self._cooling = 0, self._cooldown
 
