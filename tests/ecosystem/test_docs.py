@@ -123,12 +123,12 @@ def check_program(page: str, need: str | None, tmp_path: Path) -> None:
     assert done.stdout == printed
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")])
+@pytest.mark.parametrize("page", [page for page in [*PAGES, *READMES] if blocks(page, "python")])
 def test_the_python_of_a_page_runs_and_prints_what_the_page_says(page: str, tmp_path: Path) -> None:
     check_program(page, None, tmp_path)
 
 
-@pytest.mark.parametrize(("page", "need"), [(page, need) for page in PAGES for need in needs(page)])
+@pytest.mark.parametrize(("page", "need"), [(page, need) for page in [*PAGES, *READMES] for need in needs(page)])
 def test_python_that_needs_a_framework_runs_where_that_is_installed(page: str, need: str, tmp_path: Path) -> None:
     missing = [module for module in need.split(", ") if find_spec(module) is None]
     if missing:
