@@ -98,6 +98,15 @@ def test_a_training_op_makes_steps(train_op: Any) -> None:
         build_for(TRAIN, lambda: trained(TRAIN, train_op=train_op))
 
 
+def test_one_that_adds_nothing_to_the_step_makes_none() -> None:
+    def model_fn(mode: ModeKeys) -> EstimatorSpec:
+        op = default_graph().train_op(lambda: None, name="still", advance=False)
+        return trained(mode, train_op=op)
+
+    with pytest.raises(ValueError, match=r"train_op=.*still.* makes no step"):
+        build_for(TRAIN, model_fn)
+
+
 def test_the_names_of_the_input_are_taken() -> None:
     def model_fn(mode: ModeKeys) -> EstimatorSpec:
         default_graph().tensor(lambda: 1, name="labels")

@@ -108,13 +108,15 @@ class Seeing(th.SessionRunHook):
         self._name = name
         self.seen: dict[int, Any] = {}
         self.paused: list[float] = []
+        self.published_at: int | None = None
 
-    def before_run(self, run_context: th.SessionRunContext) -> th.SessionRunArgs | None:
-        return th.SessionRunArgs(self._name) if self._name in run_context.session.kept else None
+    def before_run(self, run_context: th.SessionRunContext) -> th.SessionRunArgs:
+        return th.SessionRunArgs(self._name, optional=True)
 
     def after_run(self, run_context: th.SessionRunContext, run_values: th.SessionRunValues) -> None:
         self.seen[run_context.session.global_step] = run_values.results
         self.paused.append(run_context.session.paused_secs)
+        self.published_at = run_context.session.published_at(self._name)
 
 
 @pytest.mark.parametrize(("name", "prefix"), [(None, "eval"), ("held_out", "eval_held_out")])
@@ -139,18 +141,33 @@ def test_a_session_that_is_created_anew_has_what_was_found_before(tmp_path: Path
 
     class Aborting(th.SessionRunHook):
         def after_run(self, run_context: th.SessionRunContext, run_values: th.SessionRunValues) -> None:
-            if run_context.session.global_step == 4 and not failed:
-                failed.append(4)
+            if run_context.session.global_step == 5 and not failed:
+                failed.append(5)
                 raise th.AbortedError("lost")
 
-    seeing = Seeing("eval/loss")
-    train_and_evaluate(
-        make(tmp_path, config=RunConfig(save_checkpoints_steps=2)),
-        TrainSpec(input_fn, max_steps=4, hooks=[Aborting(), seeing]),
-        EvalSpec(few(2), start_delay_secs=0, throttle_secs=0),
-    )
-    assert failed == [4]
-    assert seeing.seen[3] == seeing.seen[4] is not None
+    seeing, evaluations = Seeing("eval/loss"), Evaluations()
+    for throttle in (1.0, 0.0):
+        folder = tmp_path / str(throttle)
+        failed.clear()
+        evaluations.steps.clear()
+        train_and_evaluate(
+            make(folder, config=RunConfig(save_checkpoints_steps=2)),
+            TrainSpec(input_fn, max_steps=6, hooks=[Aborting(), seeing]),
+            EvalSpec(few(2), hooks=[evaluations], start_delay_secs=0, throttle_secs=throttle),
+            clock=ManualClock(),
+        )
+        assert failed == [5]
+        assert seeing.seen[5] is not None
+        # It counts once: the throttled one has in its last run still what was published after step 2.
+        assert seeing.published_at == (2 if throttle else 4)
+        # The checkpoint that it goes on from is not evaluated again.
+        assert evaluations.steps == ([2, 6] if throttle else [2, 4, 6])
+
+
+def test_early_stopping_goes_by_what_was_found(tmp_path: Path) -> None:
+    # The loss falls. To one who wants it high the second evaluation shows it, in the run after.
+    hook = th.make_hook("early-stopping", metric="eval/loss", mode="max", patience=1)
+    assert evaluated(tmp_path, max_steps=None, hooks=[hook], start_delay_secs=0, throttle_secs=0) == [2, 4, 5]
 
 
 def test_a_name_that_no_metric_has_is_an_error_before_the_training(tmp_path: Path) -> None:

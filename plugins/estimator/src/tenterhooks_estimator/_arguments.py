@@ -29,20 +29,12 @@ def named(function: Callable[..., Any], what: str, known: Iterable[str]) -> list
     except ValueError as error:
         raise TypeError(f"the parameters of {what} {function!r} cannot be read: wrap it in a function") from error
     names = [p.name for p in parameters if p.name in known and p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
-    for parameter in parameters:
-        optional = parameter.default is not parameter.empty
-        if (
-            not optional
-            and parameter.name not in names
-            and parameter.kind
-            not in (
-                parameter.VAR_POSITIONAL,
-                parameter.VAR_KEYWORD,
-            )
-        ):
+    for p in parameters:
+        needed = p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+        if needed and p.name not in names:
             raise ValueError(
-                f"{what} {function!r} needs the argument {str(parameter)!r}, and can have {', '.join(known)}"
-                f"{nearest(parameter.name, known)}"
+                f"{what} {function!r} needs the argument {str(p)!r}, and can have {', '.join(known)}"
+                f"{nearest(p.name, known)}"
             )
     return names
 

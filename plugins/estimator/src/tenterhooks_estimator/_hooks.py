@@ -37,6 +37,7 @@ class EvaluationResults(SessionRunHook):
         self._names = names
         self._results: Mapping[str, object] = {}
         self._new = False
+        self._published_at = 0
 
     def take(self, results: Mapping[str, object]) -> None:
         """Take what was found, by these names."""
@@ -48,13 +49,14 @@ class EvaluationResults(SessionRunHook):
             graph.published(name)
 
     def after_create_session(self, session: Session, coord: Coordinator) -> None:
-        """Publish what was found before the session was created anew."""
-        self._new = bool(self._results)
+        """Publish again what was published before the session was created anew."""
+        if self._results and not self._new:
+            session.publish_again(self._results, step=self._published_at)
 
     def before_run(self, run_context: SessionRunContext) -> None:
         """Publish what is new."""
         if self._new:
-            self._new = False
+            self._new, self._published_at = False, run_context.session.global_step
             run_context.session.publish(self._results)
 
 

@@ -158,7 +158,7 @@ class _Evaluations:
             self._next_time = self._clock() + self._spec.throttle_secs
             try:
                 with session.pause_clock(clock=self._clock):
-                    self._evaluate(self._estimator.latest_checkpoint())
+                    self._evaluate()
             except (StopIteration, th.OutOfRangeError) as error:
                 raise RuntimeError(
                     f"the evaluation at global step {step} raised {type(error).__name__} ({error}), where it would "
@@ -169,18 +169,20 @@ class _Evaluations:
         """The last evaluation comes after the training."""
 
     def last(self) -> dict[str, Any]:
-        """What the newest checkpoint's evaluation gave; evaluates it unless that is done."""
-        newest = self._estimator.latest_checkpoint()
-        if self._evaluated is None or self._evaluated[0] != newest:
-            self._evaluate(newest)
+        """What the newest checkpoint's evaluation gives."""
+        self._evaluate()
         assert self._evaluated is not None
         return self._evaluated[1]
 
-    def _evaluate(self, checkpoint: Path | None) -> None:
+    def _evaluate(self) -> None:
+        """Evaluate the newest checkpoint, unless that is done."""
+        checkpoint = self._estimator.latest_checkpoint()
         if checkpoint is None:
             raise th.CheckpointError(
                 f"there is nothing to evaluate: the training saved no checkpoint in {self._estimator.model_dir}"
             )
+        if self._evaluated is not None and self._evaluated[0] == checkpoint:
+            return
         spec, states = self._spec, all_states({})
         try:
             found = self._estimator.evaluate(
