@@ -2,6 +2,7 @@
 
 import signal
 from collections.abc import Generator
+from importlib.util import find_spec
 
 import pytest
 
@@ -15,6 +16,9 @@ def pytest_configure() -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
     # Tests have no examples in docstrings. Doctest looks for some first, and takes an import that fails for a framework
-    # that is not installed: a module of tests that is broken would be left out silently.
+    # that is not installed: a module of tests that is broken would be left out silently. Where a plugin is installed alone,
+    # that is what becomes of tests that need another one, too.
     collectors = yield
+    if find_spec("tenterhooks_checkpoint") is None:
+        return collectors
     return [collector for collector in collectors if type(collector).__name__ != "DoctestModule"]
