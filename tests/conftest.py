@@ -16,8 +16,8 @@ def pytest_configure() -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
     # Tests have no examples in docstrings. Doctest looks for some first, and takes an import that fails for a framework
-    # that is not installed: a module of tests that is broken would be left out silently. Where a plugin is installed alone,
-    # that is what becomes of tests that need another one, too.
+    # that is not installed: a module of tests that is broken would be left out silently. Where a plugin is installed
+    # alone, that is what becomes of tests that need another one, too.
     collectors = yield
     if find_spec("tenterhooks_checkpoint") is None:
         return collectors
