@@ -68,3 +68,12 @@ def test_starts_are_compared_in_tables() -> None:
         "all of them installed, two of them used",
     }
     assert all(re.fullmatch(r"\d+\.\d+( \| \d+\.\d\d)?", figures) for _, figures in rows), done.stdout
+
+
+def test_writers_of_summaries_are_compared_in_a_table() -> None:
+    line = [sys.executable, str(HERE / "bench_summaries.py"), "--steps", "50", "--repeats", "1"]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    rows = dict(re.findall(r"^\| ([^|]*\w[^|]*) \| (.*) \|$", done.stdout, re.MULTILINE))
+    assert re.fullmatch(r"-?\d+\.\d\d \| \d+\.\d\d", rows["tenterhooks"]), done.stdout
+    assert (rows["PyTorch's `SummaryWriter`"] == "not installed |") is (find_spec("torch") is None), done.stdout

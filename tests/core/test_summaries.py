@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,11 +10,18 @@ import pytest
 
 import tenterhooks as th
 from tenterhooks import plugins, summaries
-from tenterhooks.summaries import open_summary_writer, summary_writer_installed
+from tenterhooks.summaries import (
+    SummaryWriter,
+    check_summary_writer,
+    leave_summary_writer,
+    open_summary_writer,
+    summary_writer_installed,
+)
 
 
-class Recorder:
+class Recorder(SummaryWriter):
     def __init__(self, directory: Path) -> None:
+        self.told: list[tuple[object, ...]] = []
         self.directory = directory
         self.points: list[tuple[str, float, int]] = []
         self.flushed = 0
@@ -28,6 +35,24 @@ class Recorder:
         time.sleep(0)
         self.points.append((tag, value, step))
         self._writing = False
+
+    def start(self, step: int) -> None:
+        self.told.append(("start", step))
+
+    def add_histogram(self, tag: str, values: object, step: int) -> None:
+        self.told.append(("histogram", tag, values, step))
+
+    def add_image(self, tag: str, image: object, step: int) -> None:
+        self.told.append(("image", tag, image, step))
+
+    def add_text(self, tag: str, text: str, step: int) -> None:
+        self.told.append(("text", tag, text, step))
+
+    def add_hparams(self, hparams: Mapping[str, object], metrics: Iterable[str] = ()) -> None:
+        self.told.append(("hparams", hparams, metrics))
+
+    def finish(self, exception: BaseException | None) -> None:
+        self.told.append(("finish", exception))
 
     def flush(self) -> None:
         self.flushed += 1
@@ -91,6 +116,73 @@ def test_what_is_closed_takes_no_point(made: list[Recorder], tmp_path: Path) -> 
     first.close()
     with pytest.raises(RuntimeError, match="open it again"):
         first.add_scalar("loss", 0.5, 1)
+
+
+def test_a_share_hands_all_on(made: list[Recorder], tmp_path: Path) -> None:
+    share, error = open_summary_writer(tmp_path), ValueError("no")
+    share.start(1)
+    share.add_histogram("w", [1.0], 2)
+    share.add_image("i", [[1.0]], 3)
+    share.add_text("t", "fine", 4)
+    share.add_hparams({"rate": 0.1}, ["loss"])
+    share.finish(error)
+    assert made[0].told == [
+        ("start", 1),
+        ("histogram", "w", [1.0], 2),
+        ("image", "i", [[1.0]], 3),
+        ("text", "t", "fine", 4),
+        ("hparams", {"rate": 0.1}, ["loss"]),
+        ("finish", error),
+    ]
+    share.close()
+    with pytest.raises(RuntimeError, match="open it again"):
+        share.start(1)
+    with pytest.raises(RuntimeError, match="open it again"):
+        share.finish(None)
+    assert len(made[0].told) == 6
+
+
+class Fails(SummaryWriter):
+    """Fails at what it is told to, and notes the rest."""
+
+    def __init__(self, at: str) -> None:
+        self.at = at
+        self.done: list[str] = []
+
+    def _do(self, what: str) -> None:
+        self.done.append(what)
+        if what == self.at:
+            raise OSError(what)
+
+    def add_scalar(self, tag: str, value: float, step: int) -> None: ...
+
+    def finish(self, exception: BaseException | None) -> None:
+        self._do("finish")
+
+    def flush(self) -> None:
+        self._do("flush")
+
+    def close(self) -> None:
+        self._do("close")
+
+
+@pytest.mark.parametrize(("close", "last"), [(True, "close"), (False, "flush")])
+def test_a_writer_is_left_whatever_it_makes_of_the_end(close: bool, last: str) -> None:
+    writer = Fails("finish")
+    with pytest.raises(OSError, match="finish"):
+        leave_summary_writer(writer, None, close=close)
+    assert writer.done == ["finish", last]
+
+
+@pytest.mark.parametrize("writer", [[], "runs", SummaryWriter, SimpleNamespace(add_scalar=print)])
+def test_what_is_no_writer_is_refused(writer: object) -> None:
+    with pytest.raises(TypeError, match=r"of a subclass of tenterhooks\.summaries\.SummaryWriter, not "):
+        check_summary_writer(writer)
+
+
+def test_a_writer_and_none_are_accepted(tmp_path: Path) -> None:
+    check_summary_writer(None)
+    check_summary_writer(Recorder(tmp_path))
 
 
 def test_a_folder_can_be_opened_again_after_the_last_close(made: list[Recorder], tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tenterhooks as th
+from tenterhooks.summaries import SummaryWriter
 from tenterhooks_checkpoint import CheckpointSaverHook, Saver
 from tenterhooks_feed_fn import FeedFnHook
 from tenterhooks_final_ops import FinalOpsHook
@@ -85,7 +86,7 @@ class Kill(th.SessionRunHook):
             raise Killed
 
 
-class Curve:
+class Curve(SummaryWriter):
     """Keeps the points that it is given."""
 
     def __init__(self) -> None:

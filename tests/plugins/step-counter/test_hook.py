@@ -10,16 +10,25 @@ import pytest
 
 import tenterhooks as th
 from tenterhooks import plugins
+from tenterhooks.summaries import SummaryWriter
 from tenterhooks_step_counter import StepCounterHook
 
 
-class Recorder:
+class Recorder(SummaryWriter):
     """A writer that notes what it is told."""
 
     def __init__(self) -> None:
         self.points: list[tuple[str, float, int]] = []
         self.flushed_points: list[tuple[str, float, int]] = []
         self.closed = False
+        self.started: list[int] = []
+        self.finished: list[BaseException | None] = []
+
+    def start(self, step: int) -> None:
+        self.started.append(step)
+
+    def finish(self, exception: BaseException | None) -> None:
+        self.finished.append(exception)
 
     def add_scalar(self, tag: str, value: float, step: int) -> None:
         self.points.append((tag, value, step))
@@ -130,6 +139,34 @@ def test_steps_from_before_the_session_do_not_count() -> None:
             session.run("train")
             clock.now += 0.5
     assert rates(recorder) == [(1003, 2.0)]
+
+
+def test_a_recovery_between_pauses_keeps_the_rate() -> None:
+    clock, recorder = Clock(), Recorder()
+    hooks = [StepCounterHook(every_n_steps=2, summary_writer=recorder, clock=clock), Abort(clock, 4)]
+    with th.MonitoredSession(graph=make_graph(), hooks=hooks) as session:
+        for _ in range(8):
+            session.run("train")
+            with session.pause_clock(clock=clock):
+                clock.now += 100.0
+    # Steps 1, 2, 3, 4; then again, without a checkpoint, from 1 to 5.
+    assert rates(recorder) == [(3, 2.0), (5, 2 / 3.0)]
+    assert recorder.started == [1, 1]
+
+
+@pytest.mark.parametrize("error", [None, ValueError("no")], ids=["end", "on_exception"])
+def test_a_writer_is_told_how_the_session_ended(error: Exception | None) -> None:
+    recorder = Recorder()
+    hooks = [StepCounterHook(summary_writer=recorder)]
+    with contextlib.suppress(ValueError), th.MonitoredSession(graph=make_graph(), hooks=hooks):
+        if error is not None:
+            raise error
+    assert recorder.finished == [error]
+
+
+def test_what_is_no_writer_is_an_error_at_once() -> None:
+    with pytest.raises(TypeError, match=r"subclass of tenterhooks\.summaries\.SummaryWriter, not 'runs' of type str"):
+        StepCounterHook(summary_writer="runs")  # type: ignore[arg-type]
 
 
 def test_a_clock_that_stands_still_gives_no_rate() -> None:

@@ -2,11 +2,16 @@
 
 from pathlib import Path
 
+import pytest
+
+from tenterhooks.summaries import SummaryWriter
 from tenterhooks.testing import HookContract, ManualClock
-from tenterhooks_summary import SummarySaverHook
+from tenterhooks_summary import Histogram, SummarySaverHook
+
+accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
 
 
-class Lines:
+class Lines(SummaryWriter):
     """A writer of text, which is the same whenever it is written."""
 
     def __init__(self, path: Path) -> None:
@@ -47,3 +52,27 @@ class TestSeconds(HookContract):
     options = {"save_secs": 2.0, "tensors": {"the loss": "loss"}}
     values = {"loss": 1.0}
     counts_from_start = True
+
+
+class TestOfAFolder(HookContract):
+    hook_class = SummarySaverHook
+    options = {"save_steps": 1, "tensors": ["loss", Histogram("weights")], "hparams": {"rate": 0.1}}
+    values = [{"loss": loss, "weights": [loss, 1.0]} for loss in (5.0, 4.0, 3.0, 2.0, 1.0)]
+
+    def make_hook(self, folder: Path, clock: ManualClock) -> SummarySaverHook:
+        return SummarySaverHook(**self.options, output_dir=folder / "curves", clock=clock)
+
+    def written(self, folder: Path) -> object:
+        if not (folder / "curves").exists():
+            return None
+        guidance = dict.fromkeys(accumulator.DEFAULT_SIZE_GUIDANCE, 0)
+        events = accumulator.EventAccumulator(str(folder / "curves"), size_guidance=guidance)
+        events.Reload()
+        tags = events.Tags()
+        return (
+            [(tag, [(point.step, point.value) for point in events.Scalars(tag)]) for tag in tags["scalars"]],
+            [
+                (tag, [(point.step, point.histogram_value.sum) for point in events.Histograms(tag)])
+                for tag in tags["histograms"]
+            ],
+        )

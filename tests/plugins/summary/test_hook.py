@@ -3,7 +3,8 @@
 import contextlib
 import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +12,30 @@ import numpy as np
 import pytest
 
 import tenterhooks as th
+from tenterhooks.summaries import SummaryWriter
+from tenterhooks_checkpoint import CheckpointSaverHook
 from tenterhooks_summary import SummarySaverHook
 
 
-class Recorder:
+class Recorder(SummaryWriter):
     """A writer that notes what it is told."""
 
     def __init__(self) -> None:
         self.points: list[tuple[str, float, int]] = []
         self.flushed_points: list[tuple[str, float, int]] = []
         self.closed = False
+        self.started: list[int] = []
+        self.finished: list[BaseException | None] = []
+        self.hparams: list[tuple[dict[str, Any], list[str]]] = []
+
+    def start(self, step: int) -> None:
+        self.started.append(step)
+
+    def finish(self, exception: BaseException | None) -> None:
+        self.finished.append(exception)
+
+    def add_hparams(self, hparams: Mapping[str, Any], metrics: Iterable[str] = ()) -> None:
+        self.hparams.append((dict(hparams), list(metrics)))
 
     def add_scalar(self, tag: str, value: float, step: int) -> None:
         self.points.append((tag, value, step))
@@ -222,11 +237,31 @@ def test_two_hooks_share_the_file_of_a_folder(tmp_path: Path) -> None:
     assert read(tmp_path) == {"loss": [(1, 0.0)], "eval/accuracy": [(1, 0.5)]}
 
 
-def test_points_are_in_the_file_as_soon_as_their_run_is_over(tmp_path: Path) -> None:
+def test_points_can_be_read_soon_and_with_nothing_else_done(tmp_path: Path) -> None:
     hook = SummarySaverHook(save_steps=1, output_dir=tmp_path, tensors="loss")
     with th.MonitoredSession(graph=make_graph(), hooks=[hook]) as session:
         session.run("train")
-        assert read(tmp_path) == {"loss": [(1, 0.0)]}
+        deadline = time.monotonic() + 60.0
+        while read(tmp_path) != {"loss": [(1, 0.0)]}:
+            assert time.monotonic() < deadline, "nothing in a minute"
+
+
+def test_what_is_in_a_checkpoint_was_flushed_before(tmp_path: Path) -> None:
+    recorder = Recorder()
+    flushed: list[list[int]] = []
+
+    class Listens(th.SessionRunHook):
+        @th.hookimpl(optionalhook=True)
+        def after_save(self, session: th.Session, step: int, checkpoint: object) -> None:
+            flushed.append([step for _, _, step in recorder.flushed_points])
+
+    saver = CheckpointSaverHook(tmp_path, save_steps=2, asynchronous=False)
+    hooks = [saver, SummarySaverHook(save_steps=1, tensors="loss", summary_writer=recorder), Listens()]
+    with th.MonitoredSession(graph=make_graph(), hooks=hooks) as session:
+        for _ in range(4):
+            session.run("train")
+    assert flushed[0] == []
+    assert flushed[-1] == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("error", [None, ValueError("no")], ids=["end", "on_exception"])
@@ -271,7 +306,70 @@ def test_a_recovery_goes_on_with_the_open_writer(tmp_path: Path, monkeypatch: py
             session.run("train")
     assert len(opened) == 1
     # The fourth run led to step 4 and was lost; there is no checkpoint, so its repetition leads to step 1.
-    assert steps(opened[0]) == [1, 3, 5]
+    assert steps(opened[0]) == [1, 3, 1, 3, 5]
+
+
+def test_a_curve_has_no_hole_where_a_recovery_went_back(tmp_path: Path) -> None:
+    hooks = [
+        SummarySaverHook(save_steps=3, output_dir=tmp_path / "curves", tensors="loss"),
+        CheckpointSaverHook(tmp_path, save_steps=5, asynchronous=False),
+        Abort(14),
+    ]
+    creator = th.ChiefSessionCreator(make_graph(), checkpoint_dir=tmp_path)
+    with th.MonitoredSession(creator, hooks=hooks) as session:
+        for _ in range(16):
+            session.run("train")
+    # The newest checkpoint was at step 10; the run that led to 14 was lost, and its repetition leads to 11.
+    assert [step for step, _ in read(tmp_path / "curves")["loss"]] == [1, 4, 7, 10, 11]
+
+
+def test_a_writer_is_told_from_which_step_a_session_goes_on(tmp_path: Path) -> None:
+    recorder = Recorder()
+    for _ in range(2):
+        hooks = [
+            SummarySaverHook(save_steps=50, tensors="loss", summary_writer=recorder),
+            CheckpointSaverHook(tmp_path, save_steps=3),
+        ]
+        creator = th.ChiefSessionCreator(make_graph(), checkpoint_dir=tmp_path)
+        with th.MonitoredSession(creator, hooks=hooks) as session:
+            for _ in range(3):
+                session.run("train")
+    assert recorder.started == [1, 4]
+    assert steps(recorder) == [1, 4]
+
+
+def test_a_writer_is_told_of_a_recovery() -> None:
+    recorder = Recorder()
+    hooks = [
+        SummarySaverHook(save_steps=1, tensors="loss", summary_writer=recorder, hparams={"rate": 0.1}),
+        Abort(4),
+    ]
+    with th.MonitoredSession(graph=make_graph(), hooks=hooks) as session:
+        for _ in range(5):
+            session.run("train")
+    assert recorder.started == [1, 1]
+    assert steps(recorder) == [1, 2, 3, 4, 1, 2]
+    assert recorder.hparams == [({"rate": 0.1}, ["loss"])]
+
+
+@pytest.mark.parametrize("error", [None, ValueError("no"), KeyboardInterrupt()], ids=["end", "error", "Ctrl-C"])
+def test_a_writer_is_told_how_the_session_ended(error: BaseException | None) -> None:
+    recorder = Recorder()
+    hook = SummarySaverHook(save_steps=1, tensors="loss", summary_writer=recorder)
+    with (
+        contextlib.suppress(ValueError, KeyboardInterrupt),
+        th.MonitoredSession(graph=make_graph(), hooks=[hook]) as session,
+    ):
+        session.run("train")
+        if error is not None:
+            raise error
+    assert recorder.finished == [error]
+    assert recorder.flushed_points == [("loss", 0.0, 1)]
+
+
+def test_hyperparameters_can_be_written_alone(tmp_path: Path) -> None:
+    train(SummarySaverHook(save_steps=1, output_dir=tmp_path, hparams={"rate": 0.1}), 1)
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_a_hook_can_be_used_in_a_second_session(tmp_path: Path) -> None:

@@ -7,7 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import tenterhooks as th
-from tenterhooks.summaries import SummaryWriter, open_summary_writer, summary_writer_installed
+from tenterhooks.summaries import (
+    SummaryWriter,
+    check_summary_writer,
+    leave_summary_writer,
+    open_summary_writer,
+    summary_writer_installed,
+)
 
 __all__ = ["StepCounterHook"]
 
@@ -49,6 +55,7 @@ class StepCounterHook(th.SessionRunHook):
         clock: Gives the time in seconds.
 
     Raises:
+        TypeError: `summary_writer` is no `tenterhooks.summaries.SummaryWriter`.
         ValueError: Both periods were given.
         PluginError: When the session is created: `output_dir` was given, and no summary writer is installed.
 
@@ -73,6 +80,7 @@ class StepCounterHook(th.SessionRunHook):
             every_n_steps = _DEFAULT_STEPS
         self.timer = _Timer(every_n_secs, every_n_steps, clock=clock)
         self._output_dir = output_dir
+        check_summary_writer(summary_writer)
         self._given_writer = summary_writer
         self._reset()
 
@@ -90,12 +98,14 @@ class StepCounterHook(th.SessionRunHook):
         self._reset()
 
     def after_create_session(self, session: th.Session, coord: th.Coordinator) -> None:
-        """Open the writer, once."""
+        """Open the writer, once, and tell it from which step on."""
         # A session that is created anew may be at the very step of the run before.
         self._last_step = None
         if not self._created:
             self._writer = self._open_writer(session)
             self._created = True
+        if self._writer is not None:
+            self._writer.start(session.global_step + 1)
 
     def _open_writer(self, session: th.Session) -> SummaryWriter | None:
         if self._given_writer is not None:
@@ -140,21 +150,16 @@ class StepCounterHook(th.SessionRunHook):
         _log.info("%s: %g, at step %d", _TAG, rate, step)
         if self._writer is not None:
             self._writer.add_scalar(_TAG, rate, step)
-            self._writer.flush()
 
     def end(self, session: th.Session) -> None:
-        """Flush and close the writer."""
-        self._close()
+        """Tell the writer, and flush and close it."""
+        self._close(None)
 
     def on_exception(self, session: th.Session | None, exception: BaseException) -> None:
-        """Flush and close the writer."""
-        self._close()
+        """Tell the writer, and flush and close it."""
+        self._close(exception)
 
-    def _close(self) -> None:
+    def _close(self, exception: BaseException | None) -> None:
         writer, self._writer = self._writer, None
-        if writer is None:
-            return
-        if writer is self._given_writer:
-            writer.flush()
-        else:
-            writer.close()
+        if writer is not None:
+            leave_summary_writer(writer, exception, close=writer is not self._given_writer)

@@ -1,34 +1,41 @@
 """The hook that writes summaries."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import tenterhooks as th
-from tenterhooks.fetches import Tensors, names_by_tag
-from tenterhooks.summaries import SummaryWriter, open_summary_writer
+from tenterhooks.summaries import SummaryWriter, check_summary_writer, leave_summary_writer, open_summary_writer
+from tenterhooks_summary.kinds import Kind, Scalar, Summaries, collected, kinds_by_tag
 
 __all__ = ["SummarySaverHook"]
 
 
 class SummarySaverHook(th.SessionRunHook):
-    """Writes numbers of the graph into a folder, as curves over the global step.
+    """Writes values of the graph into a folder, by the global step: numbers as curves, and what else is asked for.
 
-    The first run is written, then one each period. The numbers are computed in the runs that are written, in no other.
-    A point belongs to the global step after its run, while the number is that before the update, as in TensorFlow.
+    The first run is written, then one each period. The values are computed in the runs that are written, in no other.
+    A point belongs to the global step after its run, while the value is that before the update, as in TensorFlow.
+
+    What was written is handed over before each checkpoint and at the end, and by the writer of a folder within a
+    fraction of a second. A session that was restored has what is in the folder of later steps hidden, and the writer is
+    told how a session ended.
 
     Args:
         save_steps: The period in global steps.
         save_secs: The period in seconds. Exactly one of the two is given.
         output_dir: The folder; by default the session's `summary_dir`.
         tensors: What to write: a node or its name, several of them, or a dict of them by tag (the curve's name;
-            otherwise the node's). By default the graph's collection `summaries`, as it is once all hooks have begun.
+            otherwise the node's). What is no number is given as `Histogram("w")`, `Image(...)` or `Text(...)`. By
+            default the graph's collections `summaries`, `summaries/histograms`, `summaries/images` and
+            `summaries/texts`, as they are once all hooks have begun.
+        hparams: The hyperparameters of the run by name: truth values, numbers and texts.
         summary_writer: Where to write, in place of a folder. It is flushed at the end, and closed by whoever made it.
         clock: Gives the time in seconds, for `save_secs`.
 
     Raises:
         ValueError: Both periods or none were given; or, when the session is created, there is no folder.
+        TypeError: `summary_writer` is no `tenterhooks.summaries.SummaryWriter`.
         UnknownNameError: When the session is created: a tensor does not exist.
 
     Example:
@@ -42,7 +49,8 @@ class SummarySaverHook(th.SessionRunHook):
         save_steps: int | None = None,
         save_secs: float | None = None,
         output_dir: str | Path | None = None,
-        tensors: Tensors | None = None,
+        tensors: Summaries | None = None,
+        hparams: Mapping[str, bool | float | str] | None = None,
         summary_writer: SummaryWriter | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -53,13 +61,17 @@ class SummarySaverHook(th.SessionRunHook):
         self.timer = th.SecondOrStepTimer(save_secs, save_steps, clock=clock)
         self._output_dir = output_dir
         self._tensors = tensors
+        self._hparams = hparams
+        check_summary_writer(summary_writer)
         self._given_writer = summary_writer
         self._reset()
 
     def _reset(self) -> None:
         self.timer.reset()
         self._writer: SummaryWriter | None = None
+        self._kinds: dict[str, Kind] = {}
         self._names: dict[str, str] = {}
+        self._args: th.SessionRunArgs | None = None
         self._due = False
 
     def __repr__(self) -> str:
@@ -71,26 +83,35 @@ class SummarySaverHook(th.SessionRunHook):
         self._reset()
 
     def after_create_session(self, session: th.Session, coord: th.Coordinator) -> None:
-        """Find out what to write, and open the writer if there is something."""
-        tensors = session.graph.get_collection("summaries") if self._tensors is None else self._tensors
-        self._names = names_by_tag(session.graph, tensors)
+        """Find out what to write, open the writer if there is something, and tell it from which step on."""
+        tensors = collected(session.graph) if self._tensors is None else self._tensors
+        self._names, self._kinds = kinds_by_tag(session.graph, tensors)
+        self._args = th.SessionRunArgs(self._names) if self._names else None
+        # After a recovery the steps are written anew that it went back by, with the writer that is open.
+        self.timer.reset()
+        recovered = self._writer is not None
+        if not recovered:
+            self._writer = self._given_writer or self._open(session)
+        if self._writer is None:
+            return
+        self._writer.start(session.global_step + 1)
+        if self._hparams and not recovered:
+            curves = [tag for tag, kind in self._kinds.items() if isinstance(kind, Scalar)]
+            self._writer.add_hparams(self._hparams, curves)
+
+    def _open(self, session: th.Session) -> SummaryWriter | None:
         folder = session.summary_dir if self._output_dir is None else self._output_dir
-        if self._given_writer is not None:
-            self._writer = self._given_writer
-        elif folder is None:
+        if folder is None:
             raise ValueError(
                 "there is no folder for the summaries: pass SummarySaverHook(output_dir=...), or give the session a "
                 "summary_dir or a checkpoint_dir"
             )
-        # After a recovery the one that is open goes on.
-        elif self._writer is None and self._names:
-            self._writer = open_summary_writer(folder)
+        return open_summary_writer(folder) if self._names or self._hparams else None
 
     def before_run(self, run_context: th.SessionRunContext) -> th.SessionRunArgs | None:
-        """Ask for the numbers if the step that the run leads to is due."""
-        step = run_context.session.global_step + 1
-        self._due = self.timer.should_trigger_for_step(step)
-        return th.SessionRunArgs(self._names) if self._due and self._names else None
+        """Ask for the values if the step that the run leads to is due."""
+        self._due = self.timer.should_trigger_for_step(run_context.session.global_step + 1)
+        return self._args if self._due else None
 
     def after_run(self, run_context: th.SessionRunContext, run_values: th.SessionRunValues) -> None:
         """Write what was asked for."""
@@ -98,47 +119,27 @@ class SummarySaverHook(th.SessionRunHook):
             return
         step = run_context.session.global_step
         self.timer.update_last_triggered_step(step)
-        if self._writer is None or not self._names:
+        if self._writer is None or self._args is None:
             return
-        numbers = {tag: _number(value, self._names[tag]) for tag, value in run_values.results.items()}
-        for tag, number in numbers.items():
-            self._writer.add_scalar(tag, number, step)
-        # A curve that is looked at while training shall be whole, and survive the process.
-        self._writer.flush()
+        checked = {tag: kind.checked(run_values.results[tag], self._names[tag]) for tag, kind in self._kinds.items()}
+        for tag, value in checked.items():
+            self._kinds[tag].add(self._writer, tag, value, step)
+
+    @th.hookimpl(optionalhook=True)
+    def before_save(self, session: th.Session, step: int) -> None:
+        """Flush: a run that goes on from the checkpoint does not write again what came before it."""
+        if self._writer is not None:
+            self._writer.flush()
 
     def end(self, session: th.Session) -> None:
-        """Flush and close the writer."""
-        self._close()
+        """Tell the writer, and flush and close it."""
+        self._close(None)
 
     def on_exception(self, session: th.Session | None, exception: BaseException) -> None:
-        """Flush and close the writer."""
-        self._close()
+        """Tell the writer, and flush and close it."""
+        self._close(exception)
 
-    def _close(self) -> None:
+    def _close(self, exception: BaseException | None) -> None:
         writer, self._writer = self._writer, None
-        if writer is None:
-            return
-        if writer is self._given_writer:
-            writer.flush()
-        else:
-            writer.close()
-
-
-def _number(value: Any, name: str) -> float:
-    """A value as the number that it is.
-
-    Raises:
-        ValueError: It is none.
-    """
-    shape = tuple(getattr(value, "shape", ()))
-    cause = None
-    if not shape and not isinstance(value, str | bytes):
-        try:
-            return float(value)
-        except (TypeError, ValueError) as error:
-            cause = error
-    what = f"has the shape {shape}" if shape else f"is {value!r:.60} of type {type(value).__name__}"
-    raise ValueError(
-        f"a summary is one number, and {name!r} {what}: add a tensor to the graph that makes one number of it, such as "
-        "its mean, and write that"
-    ) from cause
+        if writer is not None:
+            leave_summary_writer(writer, exception, close=writer is not self._given_writer)
