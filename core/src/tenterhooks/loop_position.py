@@ -31,6 +31,7 @@ class LoopPosition:
 
     Attributes:
         epoch: How many epochs are over.
+        has_epochs: Whether the program has begun an epoch.
         used: Whether the session has a loop of the program's own.
         wound: How the items were wound forward after a restore, if they were.
     """
@@ -39,6 +40,7 @@ class LoopPosition:
         self._graph = graph
         self.variables = variables
         self.epoch = 0
+        self.has_epochs = False
         self.used = False
         self.wound: positions.Wound | None = None
         # The epoch that the program has come to: in a restored session it goes past those that are over.
@@ -62,7 +64,7 @@ class LoopPosition:
 
     def begin_epoch(self) -> None:
         """An epoch begins."""
-        self.used = True
+        self.used = self.has_epochs = True
         self.go_past(self.epoch)
         if self._saved is None:
             self._epoch_begun_with = all_states(self.variables)
