@@ -71,6 +71,11 @@ class Needy(Noting):
         super().__init__(path=path, every=every)
 
 
+class Asking(Noting):
+    def __init__(self, judge: Callable[[], float], *, every: int):
+        super().__init__(judge=judge, every=every)
+
+
 class OtherSaver(Noting):
     saves_state = True
 
@@ -138,6 +143,7 @@ seven = 7
 HOOKS = {
     "guard": "Guard",
     "needy": "Needy",
+    "asking": "Asking",
     "other-saver": "OtherSaver",
     "checkpoint": "CheckpointSaver",
     "summary": "Summary",

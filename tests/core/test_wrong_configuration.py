@@ -136,6 +136,11 @@ WRONG = {
         "in the table [needy] of the file, as TENTERHOOKS_NEEDY__<OPTION>, or by --set needy.<OPTION>",
         'hooks = ["needy"]',
     ),
+    "missing option for code only": Wrong(
+        "tenterhooks.toml:1 and tenterhooks.toml:3: hook 'asking' (tenterhooks-asking 1.5) needs the options judge: "
+        "judge can be given in code only, so make it there: make_hook('asking', judge=...)",
+        'hooks = ["asking"]\n[asking]\nevery = 3',
+    ),
     "refused by the constructor": Wrong(
         f"tenterhooks.toml:1 and tenterhooks.toml:3: {GUARD} cannot be made with limit=-1.0: ValueError: limit is 0 or "
         "more, not -1.0",

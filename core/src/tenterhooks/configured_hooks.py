@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from tenterhooks.configuration import Named, Setting
 from tenterhooks.errors import ConfigurationError, PluginError
 from tenterhooks.names import fold
-from tenterhooks.options import Option, check_options, converted, option_named, options_of, parsed
+from tenterhooks.options import REQUIRED, Option, check_options, converted, option_named, options_of, parsed
 from tenterhooks.plugins import Plugin, find, installed, make_hook
 
 __all__ = ["make_configured", "options_named", "plugin_named"]
@@ -83,13 +83,12 @@ def make_configured(
     blamed = " and ".join(dict.fromkeys([*([where] if where else []), *places.values()])) or settings[0].where
     name = plugin.name
     variable = f"TENTERHOOKS_{fold(name).upper().replace('-', '_')}__<OPTION>"
+    example = f"give {{}} in the table [{name}] of the file, as {variable}, or by --set {name}.<OPTION>"
+    by_code = [o.name for o in options if o.default is REQUIRED and o.allowed is None and o.name not in values]
+    if by_code:
+        example = f"{', '.join(by_code)} can be given in code only, so make it there: make_hook({name!r}, {{}})"
     with _said_where(blamed):
-        check_options(
-            title,
-            plugin.load(),
-            values,
-            example=f"give {{}} in the table [{name}] of the file, as {variable}, or by --set {name}.<OPTION>",
-        )
+        check_options(title, plugin.load(), values, example=example)
         try:
             return make_hook(name, **values), values, notes
         # One that ends the program is as broken as one that raises an error.

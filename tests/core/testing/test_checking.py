@@ -88,6 +88,20 @@ def test_what_it_asks_for_and_feeds_is_found_out() -> None:
     assert failed(check_hook(AsksAndFeeds, tensors=("c", "d", "e"))) == []
 
 
+class GoesWithout(th.SessionRunHook):
+    """Asks for what need not be there, and insists that it is a node of the graph."""
+
+    def after_create_session(self, session: th.Session, coord: th.Coordinator) -> None:
+        assert session.graph["score"].name == "score"
+
+    def before_run(self, run_context: th.SessionRunContext) -> th.SessionRunArgs:
+        return th.SessionRunArgs("score", {"rate": 0.5}, optional=True)
+
+
+def test_what_it_can_go_without_is_found_out_too() -> None:
+    assert failed(check_hook(GoesWithout)) == []
+
+
 class EveryThird(Runs):
     def act(self, run_context: th.SessionRunContext) -> th.SessionRunArgs | None:
         return th.SessionRunArgs("loss") if self.runs % 3 == 1 else None

@@ -193,6 +193,19 @@ def test_what_an_evaluator_finds_at_the_end_stops_no_session(first: bool) -> Non
     assert steps == [(2, ()), (9, ())]
 
 
+def test_the_best_that_is_put_back_is_no_new_value_to_others() -> None:
+    found: list[tuple[float, int | None]] = []
+
+    class Look(th.SessionRunHook):
+        def end(self, session: th.Session) -> None:
+            found.append((session.kept["eval/x"], session.published_at("eval/x")))
+
+    hook = EarlyStoppingHook("eval/x", patience=9, restore_best=True)
+    with FakeSession([hook, Evaluate([0.0, 3.0, 0.0, 4.0]), Look()]) as session:
+        session.go_to(4)
+    assert found == [(3.0, 2)]
+
+
 def run(folder: Path, *killed_at: int) -> str:
     done = subprocess.run(
         [sys.executable, str(PROGRAM), str(folder), *map(str, killed_at)],

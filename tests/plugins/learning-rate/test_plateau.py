@@ -151,6 +151,61 @@ def test_a_check_is_in_the_checkpoint_of_its_step(hook_first: bool) -> None:
     assert checked == [None, None, 2, 2, 4, 4, 6, 6, 8, 8]
 
 
+class SaveAtEnd(KeepEachStep):
+    """Saves at the end too."""
+
+    def end(self, session: th.Session) -> None:
+        self._save(session)
+
+
+class EvaluatesAtEnd(Evaluates):
+    """Evaluates out of turn where a session ends, and publishes that after a restart."""
+
+    def __init__(self, values: Sequence[float]) -> None:
+        super().__init__(values)
+        self._found: list[float] = []
+
+    def after_create_session(self, session: th.Session, coord: th.Coordinator) -> None:
+        if self._found:
+            session.publish_again({"eval/loss": self._found[0]}, step=int(self._found[1]))
+
+    def end(self, session: th.Session) -> None:
+        self._found = [9.0, session.global_step]
+        session.publish({"eval/loss": 9.0})
+
+    def state_dict(self) -> dict[str, list[float]]:
+        return {"found": self._found}
+
+    def load_state_dict(self, state: dict[str, list[float]]) -> None:
+        self._found = list(state["found"])
+
+
+@pytest.mark.parametrize("hook_first", [True, False])
+@pytest.mark.parametrize("stop", [1, 3, 5, 7])
+def test_what_an_evaluation_finds_out_of_turn_at_the_end_is_no_check(stop: int, hook_first: bool) -> None:
+    saver, got = MemorySaver(), []
+    for steps in (stop, 9):
+        hooks: list[object] = [halve(metric="eval/loss"), EvaluatesAtEnd([1.0, 1.0, 0.5, 0.5])]
+        creator = th.ChiefSessionCreator(OpenGraph({}), saver=saver)
+        with th.MonitoredSession(creator, [*(hooks if hook_first else reversed(hooks)), SaveAtEnd(saver)]) as session:
+            for _ in session.steps(range(steps)):
+                got.append(session.feeds["learning_rate"])
+    assert got == [8, 8, 8, 8, 4, 4, 4, 4, 2]
+
+
+def test_what_the_loop_publishes_after_its_last_pass_is_a_check_for_the_session_that_goes_on() -> None:
+    saver, got = MemorySaver(), []
+    for losses in ((1.0, 1.0), (1.0, 0.5)):
+        creator = th.ChiefSessionCreator(OpenGraph({}), saver=saver)
+        with th.MonitoredSession(creator, [halve(metric="eval/loss"), SaveAtEnd(saver)]) as session:
+            for loss in losses:
+                for _ in range(2):
+                    with session.step():
+                        got.append(session.feeds["learning_rate"])
+                session.publish({"eval/loss": loss})
+    assert got == [8, 8, 8, 8, 4, 4, 2, 2]
+
+
 def test_what_the_loop_publishes_between_passes_is_one_check_before_the_next_run() -> None:
     got = []
     with th.MonitoredSession(hooks=[halve(metric="eval/loss")]) as session:

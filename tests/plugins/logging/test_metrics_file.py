@@ -63,6 +63,8 @@ class Fails(th.SessionRunHook):
     def __init__(self, step: int, error: Exception, times: int = 1) -> None:
         self._step, self._error, self._times = step, error, times
 
+    # After the hook has written.
+    @th.hookimpl(trylast=True)
     def after_run(self, run_context: th.SessionRunContext, run_values: th.SessionRunValues) -> None:
         if run_context.session.global_step == self._step and self._times:
             self._times -= 1
@@ -119,6 +121,7 @@ def test_a_period_of_seconds(make: Hook, tmp_path: Path) -> None:
     now = [0.0]
 
     class Clock(th.SessionRunHook):
+        @th.hookimpl(trylast=True)
         def after_run(self, run_context: th.SessionRunContext, run_values: th.SessionRunValues) -> None:
             now[0] += 0.6
 
@@ -393,3 +396,22 @@ def test_the_object_can_be_used_again(make: Hook, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("name", "made"), [("json-lines", JsonLinesHook), ("csv", CsvHook)])
 def test_the_short_name_makes_the_hook(name: str, made: type) -> None:
     assert type(th.make_hook(name)) is made
+
+
+@BOTH
+@pytest.mark.parametrize("first", [False, True])
+def test_what_is_found_after_a_run_is_of_its_step_wherever_that_hook_stands(
+    make: Hook, first: bool, tmp_path: Path, open_session: Open
+) -> None:
+    class Evaluates(th.SessionRunHook):
+        def after_run(self, run_context: th.SessionRunContext, run_values: th.SessionRunValues) -> None:
+            session = run_context.session
+            session.publish({"eval/x": float(session.global_step)})
+
+    hook = make("loss", optional=["eval/x"], every_n_steps=1)
+    hooks = [Evaluates(), hook] if first else [hook, Evaluates()]
+    with open_session(tmp_path, *hooks, state={"w": np.ones(1)}) as session:
+        for _ in session.steps(range(2)):
+            session.state["w"] *= 0.5
+            session.publish(loss=1.0)
+    assert [row["eval/x"] for row in rows(file_of(make, tmp_path))] == [1.0, 2.0]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tenterhooks.errors import NotPublishedError
+from tenterhooks.nodes import EVERYTHING, Published
 from tenterhooks.testing.importing import NotCheckedError
 from tenterhooks.testing.process import printed
 from tenterhooks.testing.rules import RULES
@@ -120,5 +121,16 @@ def _wishes(subject: Subject) -> tuple[Values, Mapping[str, Any]]:
             except (Exception, SystemExit):
                 # Which rule it breaks is what the rules say.
                 return values, {}
-        return values, {name: 0.0 for run in fake.runs for name in run.fed}
+        feeds = {name: 0.0 for run in fake.runs for name in run.fed}
+        # What it goes without, if need be, was named all the same.
+        optional = _published_names(fake).difference(names, feeds)
+        if not optional:
+            return values, feeds
+        names.extend(sorted(optional))
     return values, {}
+
+
+def _published_names(fake: FakeSession) -> set[str]:
+    """The names of all values that a loop of the program's own was to publish."""
+    nodes = {} if fake.raw is None else fake.raw.graph.nodes
+    return {name for name, node in nodes.items() if isinstance(node, Published) and name != EVERYTHING}

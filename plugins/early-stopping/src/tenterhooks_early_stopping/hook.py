@@ -192,9 +192,9 @@ class EarlyStoppingHook(MetricHook):
         last = None if self._condemns() or session.torn is not None else session.state.copied()
         session.state.put_back(self._best_variables)
         self._last_variables, self._is_best = last, True
-        if session.published_at(self._name) is not None:
-            # Who saves the variables with it has the one of these.
-            session.publish({self._name: self.best})
+        if self.best_step is not None and session.published_at(self._name) is not None:
+            # Who saves the variables with it has the one of these. To others it is no new value.
+            session.publish_again({self._name: self.best}, step=self.best_step)
         _log.info("put back the variables of global step %s, where %r was %s", self.best_step, self._name, self.best)
 
     @hookimpl(optionalhook=True)

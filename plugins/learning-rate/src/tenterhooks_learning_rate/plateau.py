@@ -123,12 +123,17 @@ class ReduceOnPlateauHook(LearningRateHook):
         self._cooling = state["cooldown_left"]
         self._scale = state["scale"]
 
+    # After whoever publishes again what the lost session knew, which is no new value.
+    @th.hookimpl(trylast=True)
     def after_create_session(self, session: th.Session, coord: th.Coordinator) -> None:
         """Check the names."""
         super().after_create_session(session, coord)
         self._metric_name = session.graph[session.graph.name_of(self._metric)].name
         self._args_of_check = th.SessionRunArgs(self._metric_name, self._feeds, optional=True)
         self._first_step = session.global_step
+        again = None if session.restored is None else session.published_at(self._metric_name)
+        if again is not None:
+            self._step = again if self._step is None else max(again, self._step)
 
     def before_run(self, run_context: th.SessionRunContext) -> th.SessionRunArgs | None:
         """Check what was published since the last run; feed or set the value, and ask for the metric."""
@@ -154,8 +159,11 @@ class ReduceOnPlateauHook(LearningRateHook):
         elif run_values.results is not None and session.global_step == self._next_step:
             self._check(run_values.results, session.global_step)
 
+    # Before whoever evaluates at the end, which a session that is not interrupted would not do at this step.
+    @th.hookimpl(tryfirst=True)
     def end(self, session: th.Session) -> None:
-        """Say so where there was never a check."""
+        """Check what was published after the last run, and say so where there was never a check."""
+        self._check_kept(session)
         if self._step is None and session.global_step != self._first_step:
             every = "" if self._every == 1 else f" that leads to a multiple of {self._every} steps"
             _log.warning("%r was given in no run%s, so the learning rate was never lowered", self._metric_name, every)

@@ -112,6 +112,8 @@ class MetricsFileHook(th.SessionRunHook, ABC):
         """Ask for the values: the step that the run leads to is due."""
         return self._args
 
+    # After whoever evaluates in this step, wherever that stands: what it finds is of this step.
+    @th.hookimpl(trylast=True)
     def after_run(self, run_context: th.SessionRunContext, run_values: th.SessionRunValues) -> None:
         """Write them."""
         assert self._file is not None
