@@ -223,6 +223,14 @@ class TestMissing:
         with pytest.raises(th.PluginError, match=r"no plugin named 'gurd' is installed.*pip install tenterhooks-gurd$"):
             training("gurd")
 
+    def test_what_is_installed_and_offers_no_hook_is_not_to_be_installed(self, install: Install) -> None:
+        install("tenterhooks-kit", {})
+        with pytest.raises(
+            th.PluginError,
+            match=r"no plugin named 'kit' is installed.*; tenterhooks-kit is installed, and offers none",
+        ):
+            training("kit")
+
     def test_of_what_is_misspelt_most_likely_nothing_is_to_be_installed(self, install: Install) -> None:
         install_guard(install)
         with pytest.raises(th.PluginError, match=r"no plugin named 'gurd' is installed; the nearest: 'guard'$"):

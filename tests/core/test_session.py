@@ -875,3 +875,44 @@ def test_structures_that_are_equal_and_not_the_same_give_each_its_own() -> None:
         for fetches in wanted:
             found = repr(session.run(fetches)).replace("X", "x").replace("Y", "y")
             assert found == repr(fetches)
+
+
+class TestWhatTheLastRunWasFed:
+    class Feeds(th.SessionRunHook):
+        """Feeds `x` where the step is even."""
+
+        def before_run(self, run_context: th.SessionRunContext) -> th.SessionRunArgs | None:
+            step = run_context.session.global_step
+            return None if step % 2 else th.SessionRunArgs(feed_dict={"x": 10 * step})
+
+    def test_it_is_that_of_the_caller_and_of_hooks(self) -> None:
+        graph = th.Graph()
+        for name in ("x", "y"):
+            graph.placeholder(name, default=-1)
+        graph.tensor(lambda x, y: x + y, name="sum")
+        graph.train_op(lambda: None, name="train")
+        with th.MonitoredSession(graph=graph, hooks=[self.Feeds()]) as session:
+            raw = session.raw_session()
+            assert raw is not None
+            assert (raw.fed, raw.measure("sum")) == ({}, -2)
+            seen = []
+            for feed_dict in ({"y": 1}, None, {graph["y"]: 2}, {"y": 3}, None):
+                session.run("train", feed_dict=feed_dict)
+                seen.append((dict(raw.fed), raw.measure("sum"), raw.run("sum")))
+            assert seen == [
+                ({"x": 0, "y": 1}, 1, -2),
+                ({}, -2, -2),
+                ({"x": 20, "y": 2}, 22, -2),
+                ({"y": 3}, 2, -2),
+                ({"x": 40}, 39, -2),
+            ]
+
+    def test_it_is_that_of_the_last_pass(self) -> None:
+        with th.MonitoredSession(state={}, hooks=[self.Feeds()]) as session:
+            raw = session.raw_session()
+            assert raw is not None
+            seen = []
+            for step in session.steps(range(3)):
+                seen.append(dict(raw.fed))
+                assert session.feeds.get("x") == (None if step % 2 else 10 * step)
+            assert [*seen, raw.fed, raw.measure("x")] == [{}, {"x": 0}, {}, {"x": 20}, 20]

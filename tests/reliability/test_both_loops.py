@@ -249,4 +249,6 @@ def test_a_checkpoint_before_the_first_evaluation_is_not_among_the_best(
     metrics = {checkpoint.step: checkpoint.metrics for checkpoint in Saver(tmp_path).list()}
     assert metrics == {0: {}, 1: {}, 2: {}, 3: {"accuracy": 0.5}, 4: {"accuracy": 1.5}}
     (warning,) = [record.message for record in caplog.records if "best=" in record.message]
-    assert warning.startswith("best='accuracy' has no value at global step 1, since nothing of that name was published")
+    assert warning.startswith(
+        "best='accuracy' has no value at global step 1, since what it needs was not published or fed"
+    )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from importlib_metadata import EntryPoint
 
-__all__ = ["by_group", "entry_points", "groups"]
+__all__ = ["by_group", "entry_points", "groups", "is_distribution"]
 
 _log = logging.getLogger(__name__)
 
@@ -42,6 +42,17 @@ def by_group() -> "Mapping[str, Sequence[EntryPoint]]":
 def groups() -> tuple[str, ...]:
     """All groups of entry points whose names begin as those of tenterhooks do, sorted."""
     return tuple(sorted({e.group for e in entry_points() if e.group.startswith("tenterhooks.")}))
+
+
+def is_distribution(name: str) -> bool:
+    """Whether a distribution of this name is installed, whatever it offers."""
+    import importlib_metadata
+
+    try:
+        return importlib_metadata.distribution(name).name is not None
+    # No name of one at all is a ValueError, and one that is broken may raise anything.
+    except Exception:
+        return False
 
 
 def _one_by_one(distributions: Iterable[Any], wanted: dict[str, str]) -> "list[EntryPoint]":

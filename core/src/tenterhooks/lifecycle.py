@@ -159,6 +159,7 @@ class Lifecycle:
                 results = pick(compute(fetch.plan or raw.plan_alone(fetch), _NO_FEEDS))
             else:
                 results = run.make(fetches, feed_dict)
+            raw.fed = _NO_FEEDS if run is None else run.feeds
             if context is not None:
                 registry.after_run(turn, context, run, results)
             stops.adopt()

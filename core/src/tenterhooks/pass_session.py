@@ -154,7 +154,7 @@ class PassSession(HookedSession):
             # A training op that a hook asked for may have counted it.
             state.global_step = step + 1
             state.updating = None
-            raw.published, raw.plain = values, plain
+            raw.published, raw.plain, raw.fed = values, plain, {} if run is None else run.feeds
             context = begun.context
             if context is not None:
                 self._registry.after_run(begun.turn, context, run, None)

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from tenterhooks.entry_points import by_group
+from tenterhooks.entry_points import by_group, is_distribution
 from tenterhooks.errors import PluginError, nearest, note
 
 if TYPE_CHECKING:
@@ -151,8 +151,10 @@ def find(name: str, group: str = HOOKS_GROUP) -> Plugin:
     if not plugins:
         known = {plugin.name for plugin in installed(group)}
         message = f"no plugin named {name!r} is installed{nearest(name, known)}"
+        if is_distribution(f"tenterhooks-{name}"):
+            message += f"; tenterhooks-{name} is installed, and offers none of this kind: its README says how to use it"
         # What is a slip of the pen most likely, or no name at all, nobody is to install.
-        if re.fullmatch(r"[\w.-]+", name) and not difflib.get_close_matches(name, known, 1, 0.8):
+        elif re.fullmatch(r"[\w.-]+", name) and not difflib.get_close_matches(name, known, 1, 0.8):
             message += f"; if it is one of tenterhooks' own or named after them: pip install tenterhooks-{name}"
         raise PluginError(message)
     if len(plugins) > 1:

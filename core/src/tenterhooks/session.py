@@ -54,6 +54,7 @@ class Session:
         loop: Where a loop of the program's own stands.
         kept: What was published for all runs to come, until it is replaced.
         published: That, and what such a loop published in its last pass: what a run of this session sees.
+        fed: What the last run was fed by its caller and by hooks, by name: with `published` it is what that run was of.
         plain: What of it was given in the last pass, and not as callables: what the name of all values stands for.
         own_state: The variables as the body of such a loop reads and assigns them; None where there is a graph.
 
@@ -91,6 +92,7 @@ class Session:
         self.kept: Mapping[str, Any] = {}
         self._kept_at: dict[str, int] = {}
         self.published: Mapping[str, Any] = {}
+        self.fed: Mapping[str, Any] = {}
         self.plain: Mapping[str, Any] = {}
         self.own_state = OwnState(self.state) if isinstance(graph, OpenGraph) else None
         self._closed = False
@@ -282,17 +284,19 @@ class Session:
     def measure(self, fetches: Fetches) -> Any:
         """Compute values as `run` does, and leave all as it is: no item is taken, and no random number used up.
 
-        That holds for the generators among the variables and for those of the process, not for others.
+        It is of the last run: sources give their last items again, and what was fed is fed again. Nothing is used up of
+        the generators among the variables and of those of the process; others may be.
 
         Raises:
             NotPublishedError: It needs what the last pass of a loop of the program's own did not publish.
             ValueError: It would train.
         """
         fetch = self.compile(fetches)
-        plan = self._computation.plan_measuring(fetch, self.published)
+        feeds = {**self.published, **self.fed}
+        plan = self._computation.plan_measuring(fetch, feeds)
         states = all_states(self.state)
         try:
-            return fetch.pick(self.compute(plan, self.published, draw=False))
+            return fetch.pick(self.compute(plan, feeds, draw=False))
         finally:
             set_all(self.state, states)
 

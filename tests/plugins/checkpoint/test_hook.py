@@ -622,3 +622,22 @@ def test_a_relative_folder_stays_where_it_was(tmp_path: Path, monkeypatch: pytes
         run(session, 1)
     assert steps(tmp_path / "run") == [0, 1, 2]
     assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_the_best_is_measured_on_what_the_last_run_was_fed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    graph = th.Graph()
+    graph.placeholder("batch")
+    graph.tensor(lambda batch: float(sum(batch)), name="loss")
+    graph.train_op(lambda batch: None, name="train")
+    graph.train_op(lambda: None, name="rest")
+    hook = CheckpointSaverHook(tmp_path, save_steps=1, best="loss", max_to_keep=None)
+    with th.MonitoredSession(graph=graph, hooks=[hook]) as session:
+        for batch in ([3, 4], [1, 2], [5, 6]):
+            session.run("train", feed_dict={"batch": batch})
+        assert not caplog.records
+        session.run("rest")
+        session.run("rest")
+    metrics = {checkpoint.step: checkpoint.metrics for checkpoint in Saver(tmp_path).list()}
+    assert metrics == {0: {}, 1: {"loss": 7.0}, 2: {"loss": 3.0}, 3: {"loss": 11.0}, 4: {}, 5: {}}
+    (warning,) = [record.message for record in caplog.records]
+    assert warning.startswith("best='loss' has no value at global step 4, since what it needs was not published or fed")

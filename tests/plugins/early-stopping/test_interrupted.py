@@ -1,8 +1,9 @@
 """A session that was interrupted stops where it would have, with the same best and the same variables."""
 
+import logging
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -204,6 +205,49 @@ def test_the_best_that_is_put_back_is_no_new_value_to_others() -> None:
     with FakeSession([hook, Evaluate([0.0, 3.0, 0.0, 4.0]), Look()]) as session:
         session.go_to(4)
     assert found == [(3.0, 2)]
+
+
+def shuffled(order: np.random.Generator) -> Iterator[Any]:
+    while True:
+        yield from order.permutation(5)
+
+
+def drawn_in_graph(folder: Path, patience: int) -> Any:
+    graph = th.Graph()
+    graph.variable("w", 0.0)
+    graph.variable("order", lambda: np.random.default_rng(0))
+    graph.source("batch", shuffled)
+    graph.tensor(lambda w: abs(w - 3.0), name="loss")
+    graph.train_op(lambda w, batch: {"w": w + 1.0}, name="train")
+    hook = EarlyStoppingHook("loss", patience=patience, restore_best=True)
+    with th.MonitoredTrainingSession(graph=graph, checkpoint_dir=folder, hooks=[hook]) as session:
+        drawn = []
+        while not session.should_stop():
+            drawn.append(int(session.run(["train", "batch"])[1]))
+    return hook.best_step, drawn
+
+
+def drawn_in_loop(folder: Path, patience: int) -> Any:
+    state: dict[str, Any] = {"w": np.zeros(1), "order": np.random.default_rng(0)}
+    hook = EarlyStoppingHook("loss", patience=patience, restore_best=True)
+    with th.MonitoredTrainingSession(state=state, checkpoint_dir=folder, hooks=[hook]) as session:
+        drawn = []
+        for batch in session.steps(shuffled(state["order"])):
+            session.publish(loss=abs(state["w"][0] - 3.0))
+            state["w"] += 1.0
+            drawn.append(int(batch))
+    return hook.best_step, drawn
+
+
+@pytest.mark.parametrize("train", [drawn_in_graph, drawn_in_loop])
+def test_a_source_is_not_put_back_with_the_best(train: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    best_step, drawn = train(tmp_path / "patient", 9)
+    assert (best_step, len(drawn)) == (4, 13)
+    assert train(tmp_path / "resumed", 5) == (4, drawn[:9])
+    caplog.set_level(logging.INFO)
+    assert train(tmp_path / "resumed", 9) == (4, drawn[9:])
+    (restored,) = [record.message for record in caplog.records if "wound forward" in record.message]
+    assert "may give other items" not in restored
 
 
 def run(folder: Path, *killed_at: int) -> str:

@@ -112,5 +112,19 @@ def test_an_unknown_name_is_an_error_before_any_run(hook: FinalOpsHook) -> None:
         th.MonitoredSession(graph=make_graph(), hooks=[hook])
 
 
+def test_a_placeholder_that_would_not_be_fed_is_an_error_before_any_run() -> None:
+    graph = make_graph()
+    graph.placeholder("y")
+    graph.tensor(lambda y: 2 * y, name="double")
+    with pytest.raises(
+        ValueError, match=r"placeholder 'y' has no default and nobody feeds it; it is needed by 'double'"
+    ):
+        th.MonitoredSession(graph=graph, hooks=[FinalOpsHook("double")])
+    hook = FinalOpsHook("double", final_ops_feed_dict={graph["y"]: 4})
+    with th.MonitoredSession(graph=graph, hooks=[hook]) as session:
+        session.run("train")
+    assert hook.final_ops_values == 8
+
+
 def test_the_short_name_makes_the_hook() -> None:
     assert isinstance(th.make_hook("final-ops", final_ops="sum"), FinalOpsHook)

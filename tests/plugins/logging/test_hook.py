@@ -132,11 +132,50 @@ def test_nothing_is_logged_at_the_end_of_a_session_that_failed() -> None:
     assert log.values == []
 
 
+class Feeds(th.SessionRunHook):
+    def before_run(self, run_context: th.SessionRunContext) -> th.SessionRunArgs:
+        return th.SessionRunArgs(feed_dict={"rate": 10.0 + run_context.session.global_step})
+
+
+@pytest.mark.parametrize("default", [{}, {"default": -1.0}])
+def test_what_the_last_run_was_fed_is_logged_at_the_end(default: dict[str, float]) -> None:
+    graph = make_graph()
+    for name in ("rate", "x"):
+        graph.placeholder(name, **default)
+    graph.tensor(lambda rate, x: rate + x, name="sum")
+    log = Log()
+    hook = LoggingTensorHook(["rate", "sum"], every_n_iter=1, at_end=True, formatter=log)
+    with th.MonitoredSession(graph=graph, hooks=[hook, Feeds()]) as session:
+        for x in (100, 200):
+            session.run("train", feed_dict={"x": x})
+    assert log.values == [{"rate": rate, "sum": total} for rate, total in [(10, 110), (11, 211), (11, 211)]]
+
+
+def test_what_a_loop_was_fed_is_logged_at_the_end() -> None:
+    log = Log()
+    hook = LoggingTensorHook("rate", every_n_iter=1, at_end=True, formatter=log)
+    with th.MonitoredSession(hooks=[hook, Feeds()], state={}) as session:
+        for _ in session.steps(range(2)):
+            session.publish(rate_read=session.feeds["rate"])
+    assert log.values == [{"rate": 10}, {"rate": 11}, {"rate": 11}]
+
+
+def test_a_graph_session_that_made_no_step_and_was_fed_nothing_ends_with_a_warning(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    graph = make_graph()
+    graph.placeholder("rate")
+    with th.MonitoredSession(graph=graph, hooks=[LoggingTensorHook("rate", at_end=True), Feeds()]):
+        pass
+    (record,) = [record for record in caplog.records if record.name == "tenterhooks_logging"]
+    assert record.getMessage() == "nothing is logged at the end: no step was made that gives rate"
+
+
 def test_a_loop_that_made_no_pass_has_nothing_to_log_at_the_end_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
     with th.MonitoredSession(hooks=[LoggingTensorHook("loss", at_end=True)], state={}):
         pass
     (record,) = [record for record in caplog.records if record.name == "tenterhooks_logging"]
-    assert (record.levelno, "no pass" in record.getMessage()) == (logging.WARNING, True)
+    assert (record.levelno, "no step" in record.getMessage()) == (logging.WARNING, True)
 
 
 def test_what_a_loop_that_made_passes_did_not_publish_is_an_error_at_the_end() -> None:

@@ -1,7 +1,7 @@
 """What is measured at a save, so that the best checkpoints are known."""
 
 from tenterhooks import OutOfRangeError, Session
-from tenterhooks.errors import NotPublishedError, note
+from tenterhooks.errors import note
 
 __all__ = ["measured"]
 
@@ -15,10 +15,13 @@ def measured(session: Session, name: str | None) -> dict[str, float]:
     """
     if name is None:
         return {}
+    if not session.gives(session.compile(name), (*session.published, *session.fed)):
+        # Before the first run; or before an evaluation publishes it.
+        return {}
     try:
         value = session.measure(name)
-    except (OutOfRangeError, NotPublishedError):
-        # Before the first run of a session without any input; or before an evaluation publishes it.
+    except OutOfRangeError:
+        # The session has no input at all.
         return {}
     except Exception as error:
         note(error, f"when best={name!r} was computed, which a saver does at each save")

@@ -52,7 +52,8 @@ class CheckpointSaverHook(SessionRunHook):
             both.
         listeners: Called around each save.
         max_to_keep: How many checkpoints are kept, those saved last; None keeps all.
-        best: What is computed at each save, by a run that calls no hooks: those with its best values are kept, too.
+        best: What is computed at each save, of the inputs of the last run and without a call of hooks: those with its
+            best values are kept, too.
         mode: "min" or "max", which of its values are better. NaN is never better than anything.
         keep_best: How many of those are kept.
         keep_every_n_steps: Those whose step is a multiple of this are kept, too.
@@ -219,11 +220,11 @@ class CheckpointSaverHook(SessionRunHook):
             listener.before_save(session, step)
         if write:
             metrics = measured(session, self._metric)
-            if self._metric is not None and not metrics and session.published and not self._said_unmeasured:
+            if self._metric is not None and not metrics and self._done is not None and not self._said_unmeasured:
                 self._said_unmeasured = True
                 _log.warning(
-                    "best=%r has no value at global step %d, since nothing of that name was published yet: checkpoints "
-                    "without it are not among the best",
+                    "best=%r has no value at global step %d, since what it needs was not published or fed yet: "
+                    "checkpoints without it are not among the best",
                     self._metric,
                     step,
                 )

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from tenterhooks import Coordinator, Node, Session, hookimpl
+from tenterhooks.generators import all_states, set_all
 from tenterhooks.graph import Graph
 from tenterhooks_early_stopping._metric import MetricHook
 from tenterhooks_early_stopping._progress import Progress, Rule
@@ -27,11 +28,11 @@ class EarlyStoppingHook(MetricHook):
     improvement, and anything is one on NaN. The best value, its step and the count are in the checkpoints, so that a
     session that was interrupted stops where it would have; what the hook was told is not, and may be changed.
 
-    With `restore_best` the variables are those of the best check when the session ends cleanly: other hooks see these
-    in their `end`, and savers save them. It copies all variables, as a checkpoint holds them, into the memory of the
-    host at each improvement. The copy is in the checkpoints too, and so are the last variables where they were
-    replaced: a session that goes on from there goes on from these. The best variables are as the run of the check left
-    them; a value from before the update of its run, such as its loss, is of those before.
+    With `restore_best` the variables are those of the best check when the session ends cleanly, but for random
+    generators: other hooks see these in their `end`, and savers save them. It copies all variables, as a checkpoint
+    holds them, into the memory of the host at each improvement. The copy is in the checkpoints too, and so are the last
+    variables where they were replaced: a session that goes on from there goes on from these. The best variables are as
+    the run of the check left them; a value from before the update of its run, such as its loss, is of those before.
 
     Args:
         metric: The metric's name or node: one number.
@@ -190,7 +191,10 @@ class EarlyStoppingHook(MetricHook):
             return
         # What is condemned is nothing to go on from.
         last = None if self._condemns() or session.torn is not None else session.state.copied()
+        generators = all_states(session.state)
         session.state.put_back(self._best_variables)
+        # A source that draws from them is not put back either.
+        set_all(session.state, generators)
         self._last_variables, self._is_best = last, True
         if self.best_step is not None and session.published_at(self._name) is not None:
             # Who saves the variables with it has the one of these. To others it is no new value.

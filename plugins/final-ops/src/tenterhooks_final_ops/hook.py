@@ -1,5 +1,6 @@
 """The hook that evaluates values at the end."""
 
+import contextlib
 import logging
 from collections.abc import Mapping
 from typing import Any
@@ -29,6 +30,7 @@ class FinalOpsHook(th.SessionRunHook):
 
     Raises:
         UnknownNameError: When the session is created: a node does not exist.
+        ValueError: When the session is created: a placeholder has no default, and is not in `final_ops_feed_dict`.
 
     Example:
         >>> hook = FinalOpsHook({"accuracy": "eval/accuracy"})
@@ -46,9 +48,10 @@ class FinalOpsHook(th.SessionRunHook):
     def after_create_session(self, session: th.Session, coord: th.Coordinator) -> None:
         """Check the names: at the end it would be a pity."""
         self._first_step = session.global_step
-        session.compile(self._final_ops)
-        for node in self._feed_dict or ():
-            session.graph[session.graph.name_of(node)]
+        fed = [session.graph[session.graph.name_of(node)].name for node in self._feed_dict or ()]
+        # What will be published is not there yet.
+        with contextlib.suppress(NotPublishedError):
+            session.plan((session.compile(self._final_ops),), fed)
 
     def end(self, session: th.Session) -> None:
         """Evaluate."""
