@@ -885,27 +885,29 @@ class TestWhatTheLastRunWasFed:
             step = run_context.session.global_step
             return None if step % 2 else th.SessionRunArgs(feed_dict={"x": 10 * step})
 
-    def test_it_is_that_of_the_caller_and_of_hooks(self) -> None:
+    def test_it_is_that_of_the_caller_and_of_hooks_and_what_has_a_default_is_not_fed_again(self) -> None:
         graph = th.Graph()
-        for name in ("x", "y"):
-            graph.placeholder(name, default=-1)
+        graph.placeholder("x", default=-1)
+        graph.placeholder("y")
         graph.tensor(lambda x, y: x + y, name="sum")
         graph.train_op(lambda: None, name="train")
         with th.MonitoredSession(graph=graph, hooks=[self.Feeds()]) as session:
             raw = session.raw_session()
             assert raw is not None
-            assert (raw.fed, raw.measure("sum")) == ({}, -2)
+            assert (raw.fed, raw.inputs) == ({}, {})
             seen = []
-            for feed_dict in ({"y": 1}, None, {graph["y"]: 2}, {"y": 3}, None):
+            for feed_dict in ({"y": 1}, {graph["y"]: 2}, {"y": 3}):
                 session.run("train", feed_dict=feed_dict)
-                seen.append((dict(raw.fed), raw.measure("sum"), raw.run("sum")))
+                seen.append((dict(raw.fed), raw.inputs, raw.measure("sum")))
             assert seen == [
-                ({"x": 0, "y": 1}, 1, -2),
-                ({}, -2, -2),
-                ({"x": 20, "y": 2}, 22, -2),
-                ({"y": 3}, 2, -2),
-                ({"x": 40}, 39, -2),
+                ({"x": 0, "y": 1}, {"y": 1}, 0),
+                ({"y": 2}, {"y": 2}, 1),
+                ({"x": 20, "y": 3}, {"y": 3}, 2),
             ]
+            session.run("global_step")
+            assert raw.fed == {}
+            with pytest.raises(ValueError, match="placeholder 'y' has no default"):
+                raw.measure("sum")
 
     def test_it_is_that_of_the_last_pass(self) -> None:
         with th.MonitoredSession(state={}, hooks=[self.Feeds()]) as session:

@@ -15,7 +15,7 @@ from tenterhooks.generators import all_states, set_all
 from tenterhooks.graph import Graph
 from tenterhooks.hooks import RunMetadata
 from tenterhooks.loop_position import LoopPosition
-from tenterhooks.nodes import EVERYTHING, GlobalStep, Variable
+from tenterhooks.nodes import EVERYTHING, REQUIRED, GlobalStep, Variable
 from tenterhooks.open_graph import OpenGraph
 from tenterhooks.own_state import OwnState
 from tenterhooks.pauses import Pauses
@@ -54,7 +54,7 @@ class Session:
         loop: Where a loop of the program's own stands.
         kept: What was published for all runs to come, until it is replaced.
         published: That, and what such a loop published in its last pass: what a run of this session sees.
-        fed: What the last run was fed by its caller and by hooks, by name: with `published` it is what that run was of.
+        fed: What the last run was fed by its caller and by hooks, by name.
         plain: What of it was given in the last pass, and not as callables: what the name of all values stands for.
         own_state: The variables as the body of such a loop reads and assigns them; None where there is a graph.
 
@@ -281,18 +281,25 @@ class Session:
         plan = self.plan((fetch,), feeds)
         return fetch.pick(self.compute(plan, feeds, draw=self._registry is None, node_seconds=seconds))
 
+    @property
+    def inputs(self) -> dict[str, Any]:
+        """What was published for the last run, or fed to it, by name; a placeholder with a default has that again."""
+        nodes = self.graph.nodes
+        fed = {name: value for name, value in self.fed.items() if getattr(nodes[name], "default", None) is REQUIRED}
+        return {**self.published, **fed}
+
     def measure(self, fetches: Fetches) -> Any:
         """Compute values as `run` does, and leave all as it is: no item is taken, and no random number used up.
 
-        It is of the last run: sources give their last items again, and what was fed is fed again. Nothing is used up of
-        the generators among the variables and of those of the process; others may be.
+        It is of the last run: sources give their last items again, and `inputs` are fed. Nothing is used up of the
+        generators among the variables and of those of the process; others may be.
 
         Raises:
             NotPublishedError: It needs what the last pass of a loop of the program's own did not publish.
             ValueError: It would train.
         """
         fetch = self.compile(fetches)
-        feeds = {**self.published, **self.fed}
+        feeds = self.inputs
         plan = self._computation.plan_measuring(fetch, feeds)
         states = all_states(self.state)
         try:

@@ -137,8 +137,10 @@ class Feeds(th.SessionRunHook):
         return th.SessionRunArgs(feed_dict={"rate": 10.0 + run_context.session.global_step})
 
 
-@pytest.mark.parametrize("default", [{}, {"default": -1.0}])
-def test_what_the_last_run_was_fed_is_logged_at_the_end(default: dict[str, float]) -> None:
+@pytest.mark.parametrize(("default", "at_end"), [({}, (11, 211)), ({"default": -1}, (-1, -2))])
+def test_what_the_last_run_was_fed_is_logged_at_the_end_unless_it_has_a_default(
+    default: dict[str, int], at_end: tuple[int, int]
+) -> None:
     graph = make_graph()
     for name in ("rate", "x"):
         graph.placeholder(name, **default)
@@ -148,7 +150,7 @@ def test_what_the_last_run_was_fed_is_logged_at_the_end(default: dict[str, float
     with th.MonitoredSession(graph=graph, hooks=[hook, Feeds()]) as session:
         for x in (100, 200):
             session.run("train", feed_dict={"x": x})
-    assert log.values == [{"rate": rate, "sum": total} for rate, total in [(10, 110), (11, 211), (11, 211)]]
+    assert log.values == [{"rate": rate, "sum": total} for rate, total in [(10, 110), (11, 211), at_end]]
 
 
 def test_what_a_loop_was_fed_is_logged_at_the_end() -> None:

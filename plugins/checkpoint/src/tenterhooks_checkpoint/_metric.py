@@ -15,7 +15,7 @@ def measured(session: Session, name: str | None) -> dict[str, float]:
     """
     if name is None:
         return {}
-    if not session.gives(session.compile(name), (*session.published, *session.fed)):
+    if not session.gives(session.compile(name), session.inputs):
         # Before the first run; or before an evaluation publishes it.
         return {}
     try:

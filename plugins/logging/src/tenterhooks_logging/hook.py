@@ -25,8 +25,9 @@ class LoggingTensorHook(th.SessionRunHook):
         every_n_iter: The period in runs of this session, whether they train or not.
         every_n_secs: The period in seconds. At most one of the two is given, none only with `at_end`.
         at_end: Whether to log at the clean end of the session too, even if its last run was logged. No input is drawn
-            for that: a source gives its last item again, and what the last run was fed is fed again. Where nothing was
-            fed or published, since no step was made, there is a warning in its place.
+            for that: a source gives its last item again, and what the last run was fed is fed again, but that a
+            placeholder with a default has that, as in TensorFlow. Where nothing was fed or published, since no step
+            was made, there is a warning in its place.
         formatter: Makes the message of the values by tag, in place of one such as
             `step 12: loss = 0.5, accuracy = 0.9 (1.2 s)`, in which the time is that since the message before.
         clock: Gives the time in seconds.
@@ -99,9 +100,9 @@ class LoggingTensorHook(th.SessionRunHook):
         """Log at the end, if that is wanted."""
         if not self._at_end:
             return
-        given = session.gives(session.compile(self._names), (*session.published, *session.fed))
-        if given or session.global_step != self._first_step:
-            self._write(session.run(self._names, feed_dict=session.fed), session.global_step, None)
+        inputs = session.inputs
+        if session.gives(session.compile(self._names), inputs) or session.global_step != self._first_step:
+            self._write(session.run(self._names, feed_dict=inputs), session.global_step, None)
         else:
             _log.warning("nothing is logged at the end: no step was made that gives %s", ", ".join(self._names))
 
