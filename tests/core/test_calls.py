@@ -1,36 +1,46 @@
-"""The calls of a stage: whose is being made, from what is left of them."""
+"""The calls of a stage: whose is being made, from how far a loop over them has come."""
+
+from collections.abc import Callable
+
+import pytest
 
 from tenterhooks.adapters import Adapter
-from tenterhooks.calls import Calls
+from tenterhooks.calls import Calls, made_by, place_of
 from tenterhooks.stop import StopRequests
 
 
+def adapters(names: str) -> list[Adapter]:
+    return [Adapter(object(), name, name, {}, StopRequests()) for name in names]
+
+
 def test_it_is_known_whose_call_is_being_made() -> None:
-    adapters = [Adapter(object(), name, name, {}, StopRequests()) for name in "abc"]
-    seen: list[Adapter | None] = []
-    calls = Calls(adapters, [lambda: seen.append(calls.current)] * 3)
-    assert calls.current is None
-    calls.left = iter(calls.functions)
-    assert (calls.current, calls.place) == (None, -1)
-    for call in calls.left:
+    owners = adapters("abc")
+    seen: list[tuple[Adapter | None, int]] = []
+
+    def note() -> None:
+        seen.append((made_by(calling), place_of(calling)))
+
+    calls = Calls(owners, [note] * 3)
+    calling = iter(calls)
+    assert (made_by(calling), place_of(calling)) == (None, -1)
+    for call in calling:
         call()
-    assert seen == list(adapters)
+    assert seen == list(zip(owners, range(3), strict=True))
+    assert made_by(calling) is None
 
 
 def test_where_one_fails_it_stays_known() -> None:
-    adapters = [Adapter(object(), name, name, {}, StopRequests()) for name in "ab"]
-    calls = Calls(adapters, [int, lambda: int("one")])
-    calls.left = iter(calls.functions)
-    try:
-        for call in calls.left:
+    owners = adapters("ab")
+    calls: Calls[Callable[[], object]] = Calls(owners, [int, lambda: int("one")])
+    calling = iter(calls)
+    with pytest.raises(ValueError, match="one"):
+        for call in calling:
             call()
-    except ValueError:
-        assert calls.current is adapters[1]
-    else:
-        raise AssertionError("it did not fail")
+    assert made_by(calling) is owners[1]
 
 
 def test_without_calls_none_is_being_made() -> None:
-    calls = Calls([], [])
-    calls.left = iter(calls.functions)
-    assert calls.current is None
+    calling = iter(Calls[object]([], []))
+    assert made_by(calling) is None
+    assert list(calling) == []
+    assert made_by(calling) is None

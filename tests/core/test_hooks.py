@@ -82,12 +82,20 @@ def test_one_context_is_shared_by_all_hooks_and_both_stages_of_a_run() -> None:
     assert all(context is seen[0] for context in seen)
 
 
-def test_each_run_has_a_context_of_its_own() -> None:
-    seen: list[th.SessionRunContext] = []
-    with training(Recorder("a", before_run=seen.append)) as session:
+def test_the_context_tells_of_the_run_under_way() -> None:
+    kept: list[th.SessionRunContext] = []
+    seen: list[tuple[int, Any]] = []
+
+    def note(context: th.SessionRunContext, values: object = None) -> None:
+        kept.append(context)
+        seen.append((context.completed_runs, context.original_args.fetches))
+
+    with training(Recorder("a", before_run=note, after_run=note)) as session:
         session.run("train")
-        session.run("train")
-    assert seen[0] is not seen[1]
+        session.run(["w"])
+    assert seen == [(0, "train"), (0, "train"), (1, ["w"]), (1, ["w"])]
+    # One that was kept goes on to do so.
+    assert {context.completed_runs for context in kept} == {2}
 
 
 def test_a_run_of_the_contexts_session_calls_no_hooks() -> None:

@@ -1,41 +1,49 @@
-"""The calls of one stage, in their order: they know which of them is being made, without being told each time."""
+"""The calls of one stage, in their order: how far a loop over them has come says which of them is being made."""
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from tenterhooks.adapters import Adapter
 
-__all__ = ["Calls"]
+__all__ = ["Calls", "made_by", "place_of"]
+
+_T = TypeVar("_T")
 
 
-class Calls:
-    """The stage of each hook that implements it, called with all arguments.
+class Calls(list[_T]):
+    """The stage of each hook that implements it, or what a loop over them needs of each.
 
     Args:
         adapters: Whose they are.
-        functions: The hooks' methods.
-
-    Attributes:
-        left: An iterator over a list, with an entry for each that is still to be called. A loop over a stage sets it,
-            and goes through it.
+        entries: The hooks' methods, or what a loop calls them by.
     """
 
-    __slots__ = ("adapters", "functions", "left")
+    __slots__ = ("adapters",)
 
-    def __init__(self, adapters: "Sequence[Adapter]", functions: Sequence[Callable[..., Any]]) -> None:
+    def __init__(self, adapters: "Iterable[Adapter]", entries: Iterable[_T]) -> None:
+        super().__init__(entries)
         self.adapters = list(adapters)
-        self.functions = list(functions)
-        self.left: Iterator[Any] = iter(self.functions)
 
-    @property
-    def place(self) -> int:
-        """The place of the call that is being made; -1 before the first."""
-        # What an iterator over a list has left tells, so that a loop need not count.
-        return len(self.functions) - self.left.__length_hint__() - 1  # type: ignore[attr-defined,no-any-return]
 
-    @property
-    def current(self) -> "Adapter | None":
-        """Whose call is being made."""
-        place = self.place
-        return self.adapters[place] if 0 <= place < len(self.adapters) else None
+def made_by(calling: Iterator[Any]) -> "Adapter | None":
+    """Whose call a loop over `Calls` makes; None where none is being made, before the first and at the end.
+
+    Args:
+        calling: What the loop goes through: `iter` of them.
+    """
+    calls, place = _state(calling)
+    return None if place < 0 else calls.adapters[place]
+
+
+def place_of(calling: Iterator[Any]) -> int:
+    """The place of that call; -1 where none is being made."""
+    _, place = _state(calling)
+    return place
+
+
+def _state(calling: Any) -> tuple[Any, int]:
+    # As it is pickled, an iterator over a list tells the list and how far it has come; and neither at its end. So a
+    # loop need not say whom it calls.
+    _, (calls,), *index = calling.__reduce__()
+    return calls, index[0] - 1 if index else -1

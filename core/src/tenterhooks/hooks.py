@@ -18,7 +18,6 @@ __all__ = [
     "SessionRunContext",
     "SessionRunHook",
     "SessionRunValues",
-    "make_context",
 ]
 
 
@@ -131,28 +130,32 @@ class SessionRunValues(NamedTuple):
 
 
 class SessionRunContext:
-    """One run of a monitored session, the same object for all hooks and for both stages of it.
+    """The run of a monitored session that is under way: one object for all hooks, both stages and all runs.
+
+    Args:
+        stops: The monitored session's requests to stop.
 
     Attributes:
         session: The raw session: a run of it calls no hooks.
         completed_runs: How many runs the monitored session has completed before this one. A run that fails, or is
             repeated after a recovery, is not among them.
+        given: What the caller asked for, by position or as `original_args`, which few hooks look at.
     """
 
-    __slots__ = ("_given", "_stops", "completed_runs", "session")
+    __slots__ = ("_stops", "completed_runs", "given", "session")
 
-    # What the caller asked for. Few hooks look at it: it becomes `SessionRunArgs` when one does.
-    _given: Any
-    _stops: "StopRequests"
-    session: "Session"
-    completed_runs: int
+    def __init__(self, session: "Session", stops: "StopRequests", completed_runs: int) -> None:
+        self.session = session
+        self.completed_runs = completed_runs
+        self._stops = stops
+        self.given: Any = (None, None, None)
 
     @property
     def original_args(self) -> SessionRunArgs:
         """What the caller asked for."""
-        if not isinstance(self._given, SessionRunArgs):
-            self._given = SessionRunArgs(*self._given)
-        return self._given
+        if not isinstance(self.given, SessionRunArgs):
+            self.given = SessionRunArgs(*self.given)
+        return self.given
 
     @property
     def stop_requested(self) -> bool:
@@ -165,24 +168,6 @@ class SessionRunContext:
         The run goes on, and all its `after_run` are called. Who asked, and at which step, is noted with the reason.
         """
         self._stops.request(reason, self.session.global_step)
-
-
-def make_context(
-    given: "tuple[Any, Feeds | None, Mapping[str, Any] | None]",
-    session: "Session",
-    stops: "StopRequests",
-    completed_runs: int,
-) -> SessionRunContext:
-    """Make the context of a run; one is made in each, and a constructor in Python would take twice the time."""
-    context = _new(SessionRunContext)
-    context._given = given
-    context._stops = stops
-    context.session = session
-    context.completed_runs = completed_runs
-    return context
-
-
-_new = object.__new__
 
 
 class SessionRunHook:

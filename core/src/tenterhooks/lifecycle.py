@@ -11,7 +11,7 @@ from tenterhooks.coordinator import Coordinator
 from tenterhooks.creators import ChiefSessionCreator, SessionCreator, graph_of
 from tenterhooks.fetches import Feeds, Fetches
 from tenterhooks.graph import Graph
-from tenterhooks.hooks import RunMetadata, SessionRunContext, make_context
+from tenterhooks.hooks import RunMetadata, SessionRunContext
 from tenterhooks.inspection import NotRun, show
 from tenterhooks.merged_run import MergedRun
 from tenterhooks.ownership import claim, release
@@ -60,7 +60,8 @@ class Lifecycle:
         self._stops = StopRequests()
         self._coord = Coordinator()
         self._raw: Session | None = None
-        self._completed_runs = 0
+        # What hooks get of each run; None where none can be made, before and after the session is open.
+        self._context: SessionRunContext | None = None
         self._closed = False
         # Whether the program computes itself, instead of `run`.
         self._own = False
@@ -98,6 +99,7 @@ class Lifecycle:
         self._coord = Coordinator()
         raw.summary_dir = self._summary_dir or raw.summary_dir or raw.checkpoint_dir
         self._registry.adopt(raw, again=again)
+        self._context = SessionRunContext(raw, self._stops, self._context.completed_runs if self._context else 0)
         self._raw = raw
         self._registry.call("after_create_session", session=raw, coord=self._coord)
 
@@ -129,27 +131,20 @@ class Lifecycle:
         options: Mapping[str, Any] | None,
         run_metadata: RunMetadata | None,
     ) -> Any:
-        raw, stops, registry = self._raw, self._stops, self._registry
-        if (
-            raw is None
-            or self._closed
-            or self._own
-            or stops.in_run
-            or stops.refuses
-            or self._coord.exception is not None
-        ):
+        context, stops, registry = self._context, self._stops, self._registry
+        if context is None or self._own or stops.in_run or stops.refuses or self._coord.exception is not None:
             raise self._why_not()
+        raw = context.session
         run: MergedRun | None = None
-        context: SessionRunContext | None = None
         # An interrupt at any line of this must not leave a run that is under way for ever.
         try:
             stops.in_run, stops.thread = True, get_ident()
-            turn = registry.turns.always or registry.turns.next(raw.state.global_step, self._completed_runs)
+            turn = registry.turns.always or registry.turns.next(raw.state.global_step, context.completed_runs)
             if feed_dict or options or run_metadata is not None or raw.kept:
                 run = MergedRun(raw, run_metadata)
                 run.add_options(options or {})
             if turn.concerns:
-                context = make_context((fetches, feed_dict, options), raw, stops, self._completed_runs)
+                context.given = (fetches, feed_dict, options)
                 run = registry.before_run(turn, context, run)
             if run is None:
                 # A function in an attribute is found faster where it is not called at once.
@@ -157,16 +152,19 @@ class Lifecycle:
                 fetch = work_out(fetches)
                 pick = fetch.pick
                 results = pick(compute(fetch.plan or raw.plan_alone(fetch), _NO_FEEDS))
+                raw.fed = _NO_FEEDS
             else:
                 results = run.make(fetches, feed_dict)
-            raw.fed = _NO_FEEDS if run is None else run.feeds
-            if context is not None:
+                raw.fed = run.feeds
+            if turn.concerns:
                 registry.after_run(turn, context, run, results)
-            stops.adopt()
+            if stops.pending or stops.held:
+                stops.adopt()
+            stops.in_run = False
         except BaseException:
             stops.forget_run()
             raise
-        self._completed_runs += 1
+        context.completed_runs += 1
         raw.checkpoint_requested = False
         return results
 
@@ -190,7 +188,7 @@ class Lifecycle:
 
     def _close(self, exception: BaseException | None) -> None:
         """Close everything, whatever fails; see `leave` for what becomes of errors."""
-        self._closed = True
+        self._closed, self._context = True, None
         try:
             errors = self._close_hooks_and_threads(exception)
         finally:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from tenterhooks.calls import Calls
 from tenterhooks.errors import NotPublishedError, note
 from tenterhooks.fetches import Feeds, Fetch, Pick
 from tenterhooks.hooks import NodeSeconds, OptionalFetches, RunMetadata, SessionRunArgs, SessionRunValues
@@ -12,12 +13,13 @@ from tenterhooks.plan import Plan, needed
 
 if TYPE_CHECKING:
     from tenterhooks.adapters import Adapter
-    from tenterhooks.calls import Calls
     from tenterhooks.session import Session
 
 __all__ = ["MergedRun"]
 
 _CALLER = "the caller"
+
+_Giving = tuple[Callable[..., Any], str | None, Pick | None]
 
 
 class MergedRun:
@@ -31,7 +33,7 @@ class MergedRun:
 
     Attributes:
         wishes: What the hooks that were asked fetch, in the order of their calls.
-        repeating: Their calls with that, where the run can be made again.
+        repeating: Their calls, with what they returned and with that, where the run can be made again.
         feeds: What is fed, by name.
         feeders: Who feeds it, for messages.
         options: The merged options.
@@ -63,7 +65,7 @@ class MergedRun:
         self.metadata = run_metadata or RunMetadata()
         self.options: dict[str, Any] = {}
         self.wishes: list[Any] = []
-        self.repeating: list[tuple[Callable[..., Any], Any]] = []
+        self.repeating: Calls[tuple[Callable[..., Any], SessionRunArgs | None, Any]] = Calls((), ())
         self.feeds: dict[str, Any] = {}
         self.feeders: dict[str, str] = {}
         # What hooks fetch, and what the caller does.
@@ -74,7 +76,7 @@ class MergedRun:
         self._pass_feeds: PassFeeds | None = None
         self._needed: frozenset[str] | None = None
         self._plan: Plan | None = None
-        self._giving: list[tuple[Callable[..., Any], str | None, Pick | None]] | None = None
+        self._giving: Calls[_Giving] | None = None
         self.results: Mapping[str, Any] = {}
 
     def add(self, adapter: "Adapter", args: SessionRunArgs) -> None:
@@ -197,13 +199,17 @@ class MergedRun:
                     note(error, f"asked for by hook {adapter.title}")
             raise
 
-    def giving(self, calls: "Calls") -> "list[tuple[Callable[..., Any], str | None, Pick | None]]":
-        """The functions of these calls, each with what its hook asked for: a name, or else what takes it out."""
+    def giving(self, calls: Calls[Callable[..., Any]]) -> Calls[_Giving]:
+        """These calls, each with what its hook asked for: a name, or else what takes it out."""
         if self._giving is None:
-            self._giving = []
-            for adapter, function in zip(calls.adapters, calls.functions, strict=True):
-                fetch = self._fetches.get(adapter)
-                self._giving.append((function, None, None) if fetch is None else (function, fetch.name, fetch.pick))
+            fetches = map(self._fetches.get, calls.adapters)
+            self._giving = Calls(
+                calls.adapters,
+                [
+                    (call, None, None) if f is None else (call, f.name, f.pick)
+                    for call, f in zip(calls, fetches, strict=True)
+                ],
+            )
         return self._giving
 
     def values_for(self, adapter: "Adapter") -> SessionRunValues:

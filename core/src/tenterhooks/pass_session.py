@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from tenterhooks.errors import OutOfRangeError
 from tenterhooks.hooked_session import HookedSession
-from tenterhooks.hooks import make_context
 from tenterhooks.leaving import Left, left_by_exception
 from tenterhooks.passes import Pass
 from tenterhooks.sources import SourceReader
@@ -22,8 +21,7 @@ __all__ = ["PassSession"]
 
 _log = logging.getLogger(__name__)
 
-# The caller of a pass asks for nothing.
-_NOTHING = (None, None, None)
+_NO_FEEDS: Mapping[str, Any] = {}
 _BODY = "the body of a pass"
 
 
@@ -73,7 +71,8 @@ class PassSession(HookedSession):
         """
         if not self._ready(loop):
             return
-        raw, stops, registry = self._open_session(), self._stops, self._registry
+        raw, context, stops, registry = self._open_session(), self._context, self._stops, self._registry
+        assert context is not None
         turns, state = registry.turns, raw.state
         reader: SourceReader | None = None
         if loop is None:
@@ -84,19 +83,19 @@ class PassSession(HookedSession):
         else:
             reader = self._open_items(iterable, loop)
         while True:
-            may_not = self._pass is not None or self._closed or stops.in_run or stops.held or self._coord.stopping
-            if may_not and not self._ready(loop):
+            if (stops.in_run or stops.held or self._coord.stopping or self._closed) and not self._ready(loop):
                 return
-            begun.begin(state.updating)
+            begun.run, begun.torn, begun.published = None, state.updating, {}
+            if begun.called or begun.passed_over:
+                begun.called, begun.passed_over = (), False
             # An interrupt at any line of this must not leave a pass that is under way for ever.
             try:
                 self._pass = begun
                 stops.in_run, stops.thread = True, get_ident()
-                begun.turn = turn = turns.always or turns.next(state.global_step, self._completed_runs)
+                begun.turn = turn = turns.always or turns.next(state.global_step, context.completed_runs)
                 if turn.concerns:
-                    begun.context = make_context(_NOTHING, raw, stops, self._completed_runs)
                     try:
-                        begun.run = registry.before_run(turn, begun.context, None)
+                        begun.run = registry.before_run(turn, context, None)
                     except BaseException as error:
                         self._note_end_of_input(error)
                         raise
@@ -136,34 +135,38 @@ class PassSession(HookedSession):
 
     def complete_pass(self, begun: Pass) -> None:
         """A pass is over: compute what hooks asked for, count it, and tell them."""
-        raw, run = self._raw, begun.run
-        if raw is None or self._closed:
+        context, stops, run = self._context, self._stops, begun.run
+        if context is None:
             raise self._why_not()
+        raw = context.session
         state = raw.state
         values: Mapping[str, Any] = begun.published
         plain = begun.plain if begun.called else values
         try:
-            self._pass, self._left = None, False
+            self._pass = None
             if raw.kept:
                 raw.kept = {name: value for name, value in raw.kept.items() if name not in values}
                 values = {**raw.kept, **values}
             step = state.global_step
+            raw.fed = _NO_FEEDS
             if run is not None:
                 begun.check_feeds()
                 run.make_of(values, plain)
+                raw.fed = run.feeds
             # A training op that a hook asked for may have counted it.
             state.global_step = step + 1
             state.updating = None
-            raw.published, raw.plain, raw.fed = values, plain, {} if run is None else run.feeds
-            context = begun.context
-            if context is not None:
+            raw.published, raw.plain = values, plain
+            if begun.turn.concerns:
                 self._registry.after_run(begun.turn, context, run, None)
-            self._stops.adopt()
+            if stops.pending or stops.held:
+                stops.adopt()
+            stops.in_run = False
         except BaseException as error:
-            self._stops.forget_run()
+            stops.forget_run()
             self._note_end_of_input(error)
             raise
-        self._completed_runs += 1
+        context.completed_runs += 1
         raw.checkpoint_requested = False
 
     def drop_pass(self, begun: Pass) -> None:
@@ -190,7 +193,7 @@ class PassSession(HookedSession):
         """Go on after the pass before, if it was left; the session's loop is one of the program's own."""
         loop = self.loop
         if not self._own:
-            if self._completed_runs:
+            if self._context is not None and self._context.completed_runs:
                 raise RuntimeError(
                     f"{what} in a session that was run: session.run and loops of the program's own do not mix, open "
                     "another session"
@@ -224,6 +227,7 @@ class PassSession(HookedSession):
         if left.is_run:
             if over:
                 self.loop.over()
+            self._left = False
             self.complete_pass(left)
         else:
             self.loop.give_back(left.drawn)

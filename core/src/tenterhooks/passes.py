@@ -10,7 +10,6 @@ from tenterhooks.errors import UnknownNameError, nearest
 from tenterhooks.nodes import GlobalStep, Published, Variable
 
 if TYPE_CHECKING:
-    from tenterhooks.hooks import SessionRunContext
     from tenterhooks.merged_run import MergedRun
     from tenterhooks.turns import Turn
 
@@ -55,7 +54,6 @@ class Pass:
 
     Attributes:
         turn: Which hooks are called.
-        context: What they get of it; None where none is called.
         run: What hooks asked for; None where that is nothing.
         torn: What the variables were torn by before it.
         iterator: What goes through the passes; None where that is a `with` block.
@@ -65,13 +63,12 @@ class Pass:
         passed_over: Whether something was published that nobody asked for.
     """
 
-    __slots__ = ("called", "context", "drawn", "iterator", "passed_over", "published", "run", "torn", "turn")
+    __slots__ = ("called", "drawn", "iterator", "passed_over", "published", "run", "torn", "turn")
 
     # Set as each pass begins.
     turn: "Turn"
 
     def __init__(self) -> None:
-        self.context: SessionRunContext | None = None
         self.run: MergedRun | None = None
         self.torn: str | None = None
         self.iterator: weakref.ref[Generator[Any, None, None]] | None = None
@@ -79,14 +76,6 @@ class Pass:
         self.published: dict[str, Any] = {}
         self.called: tuple[str, ...] = ()
         self.passed_over = False
-
-    def begin(self, torn: str | None) -> None:
-        """Begin another pass of the same loop."""
-        self.run = self.context = None
-        self.torn = torn
-        self.published = {}
-        if self.called or self.passed_over:
-            self.called, self.passed_over = (), False
 
     @property
     def is_abandoned(self) -> bool:

@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tenterhooks.adapters import Adapter
-from tenterhooks.calls import Calls
+from tenterhooks.calls import Calls, place_of
 from tenterhooks.errors import HookError, note
 from tenterhooks.hook_states import HookStates
 from tenterhooks.hooks import RunMetadata, SessionRunArgs, SessionRunValues
@@ -96,21 +96,17 @@ class HookRegistry:
         calls = turn.before
         if calls is None:
             return self._before_run_by_pluggy(context, run)
-        stops = self._stops
-        stops.calls = calls
         try:
             if run is None and turn.last is not None:
-                run = self._ask_again(turn, calls, context, turn.last)
-            else:
-                calls.left = calling = iter(calls.functions)
-                for call in calling:
-                    asked = call(context)
-                    if asked is not None:
-                        run = self._merge(turn, calls, context, run, [*([None] * calls.place), asked])
+                return self._ask_again(turn, calls, context, turn.last)
+            self._stops.calling = calling = iter(calls)
+            for call in calling:
+                asked = call(context)
+                if asked is not None:
+                    return self._merge(turn, calls, context, run, [*([None] * place_of(calling)), asked])
         except BaseException as error:
             self.blame(error, "before_run")
             raise
-        stops.calls = None
         return run
 
     def _before_run_by_pluggy(self, context: "SessionRunContext", run: MergedRun | None) -> MergedRun:
@@ -120,20 +116,22 @@ class HookRegistry:
         self.call("before_run", run_context=context)
         return run
 
-    def _ask_again(self, turn: Turn, calls: Calls, context: "SessionRunContext", last: MergedRun) -> MergedRun | None:
+    def _ask_again(
+        self, turn: Turn, calls: Calls[Any], context: "SessionRunContext", last: MergedRun
+    ) -> MergedRun | None:
         """Ask hooks that may want the same as in the last run: most want the same in every run."""
-        calls.left = calling = iter(last.repeating)
-        for call, wish in calling:
+        self._stops.calling = calling = iter(last.repeating)
+        for call, args, wish in calling:
             asked = call(context)
-            if asked is None or wish is None:
-                if asked is wish:
+            if asked is args:
+                # What one object says may have been changed all the same.
+                if asked is None or (asked.fetches is wish and not asked.feed_dict and not asked.options):
                     continue
-            elif type(asked) is SessionRunArgs and not (asked.feed_dict or asked.options):
+            elif type(asked) is SessionRunArgs and args is not None and not (asked.feed_dict or asked.options):
                 fetches = asked.fetches
                 if fetches is wish or (isinstance(wish, str) and isinstance(fetches, str) and fetches == wish):
                     continue
-            place = calls.place
-            calls.left = iter(calls.functions[place + 1 :])
+            place = place_of(calling)
             as_last = [None if wish is None else SessionRunArgs(wish) for wish in last.wishes[:place]]
             return self._merge(turn, calls, context, None, [*as_last, asked])
         return last
@@ -141,7 +139,7 @@ class HookRegistry:
     def _merge(
         self,
         turn: Turn,
-        calls: Calls,
+        calls: Calls[Any],
         context: "SessionRunContext",
         begun: MergedRun | None,
         asked: "list[SessionRunArgs | None]",
@@ -151,7 +149,9 @@ class HookRegistry:
         for adapter, args in zip(calls.adapters, asked, strict=False):
             if args is not None:
                 run.add(adapter, args)
-        for call in calls.left:
+        self._stops.calling = calling = iter(calls)
+        calling.__setstate__(len(asked))  # type: ignore[attr-defined]
+        for call in calling:
             args = call(context)
             asked.append(args)
             if args is not None:
@@ -161,7 +161,7 @@ class HookRegistry:
             if not any(asked):
                 return None
             if run.can_be_made_again:
-                run.repeating = list(zip(calls.functions, run.wishes, strict=True))
+                run.repeating = Calls(calls.adapters, zip(calls, asked, run.wishes, strict=True))
                 turn.last = run
         return run
 
@@ -171,15 +171,14 @@ class HookRegistry:
         if calls is None:
             self._after_run_by_pluggy(context, run, results)
             return
-        self._stops.calls = calls
         try:
             if run is None:
-                calls.left = calling = iter(calls.functions)
+                self._stops.calling = calling = iter(calls)
                 for call in calling:
                     call(context, _NOTHING)
             else:
                 values, options, metadata = run.results, run.options, run.metadata
-                calls.left = giving = iter(run.giving(calls))
+                self._stops.calling = giving = iter(run.giving(calls))
                 for call, name, pick in giving:
                     result = pick and pick(values) if name is None else values[name]
                     call(context, _make(SessionRunValues, (result, options, metadata)))

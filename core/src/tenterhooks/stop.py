@@ -1,12 +1,14 @@
 """Requests to stop: who asked, why, and at which step."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from threading import get_ident
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from tenterhooks.calls import made_by
 
 if TYPE_CHECKING:
     from tenterhooks.adapters import Adapter
-    from tenterhooks.calls import Calls
 
 __all__ = ["StopRequest", "StopRequests"]
 
@@ -38,36 +40,37 @@ class StopRequests:
     while any hook was being called.
 
     Attributes:
-        calls: The stage that is being called by the session itself, None where pluggy calls it, or none is.
+        calling: What goes through the calls of a stage that the session itself makes; None where pluggy makes them.
         held: Those that hold. It is only changed in place: a signal, or another thread, may add to it at any time.
         in_run: Whether a run is under way. Set by who makes it, with its thread.
+        pending: Those of the run under way.
         refuses: Whether the loop can know that it is to stop, so that a further run is a mistake. It cannot where
             another thread has asked since the loop did.
         thread: The thread of the run under way, or of the last one.
     """
 
-    __slots__ = ("_current", "_pending", "calls", "held", "in_run", "refuses", "thread")
+    __slots__ = ("_current", "calling", "held", "in_run", "pending", "refuses", "thread")
 
     def __init__(self) -> None:
         self.held: list[StopRequest] = []
-        self._pending: list[StopRequest] = []
+        self.pending: list[StopRequest] = []
         self._current: Adapter | None = None
-        self.calls: Calls | None = None
+        self.calling: Iterator[Any] | None = None
         self.in_run = False
         self.refuses = False
         self.thread = get_ident()
 
     def __bool__(self) -> bool:
-        return bool(self.held or self._pending)
+        return bool(self.held or self.pending)
 
     @property
     def current(self) -> "Adapter | None":
         """The hook that is being called, known here so that a request and an error know whose they are."""
-        return self._current if self.calls is None else self.calls.current
+        return self._current if self.calling is None else made_by(self.calling)
 
     @current.setter
     def current(self, adapter: "Adapter | None") -> None:
-        self.calls = None
+        self.calling = None
         self._current = adapter
 
     @property
@@ -86,7 +89,7 @@ class StopRequests:
         current = self.current if own_thread else None
         request = StopRequest(None if current is None else current.name, reason, global_step)
         if own_thread and self.in_run:
-            self._pending.append(request)
+            self.pending.append(request)
         else:
             self.held.append(request)
             self.refuses |= own_thread
@@ -97,19 +100,16 @@ class StopRequests:
         return bool(self)
 
     def adopt(self) -> None:
-        """The run has completed: its requests hold from now on."""
-        if self._pending or self.held:
-            self.held.extend(self._pending)
-            self._pending.clear()
-            self.refuses = True
-        self.in_run = False
-        self.calls = None
+        """The run has completed, and there are requests: its own hold from now on."""
+        self.held.extend(self.pending)
+        self.pending.clear()
+        self.refuses = True
 
     def forget_run(self) -> None:
         """The run failed: its requests are forgotten with it."""
-        self._pending.clear()
+        self.pending.clear()
         self.in_run = False
-        self.calls = self._current = None
+        self.calling = self._current = None
 
     def forget_hooks(self) -> None:
         """The session is created anew: what hooks asked for is forgotten, what the program asked for is not."""

@@ -35,10 +35,10 @@ class Turn:
 
     __slots__ = ("after", "before", "concerns", "last")
 
-    def __init__(self, before: Calls | None, after: Calls | None) -> None:
+    def __init__(self, before: Calls[Any] | None, after: Calls[Any] | None) -> None:
         self.before = before
         self.after = after
-        self.concerns = before is None or after is None or bool(before.adapters or after.adapters)
+        self.concerns = before is None or after is None or bool(before or after)
         self.last: MergedRun | None = None
 
 
@@ -129,7 +129,7 @@ class Turns:
         return turn
 
 
-def _calls(order: "Sequence[tuple[Adapter, Callable[..., Any]]]", asleep: "frozenset[Adapter]") -> Calls:
+def _calls(order: "Sequence[tuple[Adapter, Callable[..., Any]]]", asleep: "frozenset[Adapter]") -> Calls[Any]:
     awake = [(adapter, call) for adapter, call in order if adapter not in asleep]
     return Calls([adapter for adapter, _ in awake], [call for _, call in awake])
 
