@@ -394,6 +394,23 @@ def optional(name: str, fetches: Any, seen: list[Any]) -> Recorder:
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [("eval/x", r"'eval/x', and nobody published it"), ("z", "placeholder 'z' has no default and nobody feeds it")],
+)
+def test_in_a_graph_too_the_error_says_which_hook_asked(name: str, error: str) -> None:
+    graph = th.Graph()
+    graph.published("eval/x")
+    graph.placeholder("z")
+    graph.tensor(lambda: 1, name="y")
+    hooks = [asking("a", "y"), asking("b", ["y", name]), asking("c", None)]
+    with th.MonitoredSession(graph=graph, hooks=hooks) as session:
+        with pytest.raises((KeyError, ValueError), match=error) as caught:
+            session.run("y")
+        assert caught.value.__notes__ == ["asked for by hook 'b' (tenterhooks.testing.recorder.Recorder)"]
+        session.run("y", feed_dict={graph[name]: 1})
+
+
 class TestOptional:
     def test_what_a_pass_does_not_publish_is_none(self) -> None:
         seen: list[Any] = []

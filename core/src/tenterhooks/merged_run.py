@@ -9,7 +9,7 @@ from tenterhooks.fetches import Feeds, Fetch, Pick
 from tenterhooks.hooks import NodeSeconds, OptionalFetches, RunMetadata, SessionRunArgs, SessionRunValues
 from tenterhooks.nodes import EVERYTHING, Node
 from tenterhooks.passes import PassFeeds
-from tenterhooks.plan import Plan, needed
+from tenterhooks.plan import Plan, lacking, needed
 
 if TYPE_CHECKING:
     from tenterhooks.adapters import Adapter
@@ -138,7 +138,9 @@ class MergedRun:
             What the caller asked for.
 
         Raises:
+            NotPublishedError: Something that is asked for needs what was not published.
             RuntimeError: The caller feeds what a hook feeds.
+            ValueError: It needs what is not fed.
         """
         fetch = self.session.compile(fetches)
         if feed_dict:
@@ -146,7 +148,7 @@ class MergedRun:
         feeds = {**self.session.kept, **self.feeds} if self.session.kept else self.feeds
         if self._plan is None or fetch is not self._fetch:
             self._fetch = fetch
-            self._plan = self.session.plan((fetch, *self._given(feeds).values()), feeds)
+            self._plan = self._plan_for(self._given(feeds), feeds, fetch)
         self.results = self.session.compute(self._plan, feeds, node_seconds=self._node_seconds)
         return fetch.pick(self.results)
 
@@ -189,15 +191,8 @@ class MergedRun:
             # The usual case: there is nothing to compute.
             self.results = feeds
             return
-        given = self._given(feeds)
-        try:
-            plan = self.session.plan(given.values(), feeds)
-            self.results = self.session.compute(plan, feeds, node_seconds=self._node_seconds)
-        except NotPublishedError as error:
-            for adapter, fetch in given.items():
-                if error.name in needed(self.session.graph, fetch.names):
-                    note(error, f"asked for by hook {adapter.title}")
-            raise
+        plan = self._plan_for(self._given(feeds), feeds)
+        self.results = self.session.compute(plan, feeds, node_seconds=self._node_seconds)
 
     def giving(self, calls: Calls[Callable[..., Any]]) -> Calls[_Giving]:
         """These calls, each with what its hook asked for: a name, or else what takes it out."""
@@ -226,6 +221,16 @@ class MergedRun:
         if not self._some_optional:
             return self._fetches
         return {a: f for a, f in self._fetches.items() if not f.optional or self.session.gives(f, feeds)}
+
+    def _plan_for(self, given: "Mapping[Adapter, Fetch]", feeds: Mapping[str, Any], *fetches: Fetch) -> Plan:
+        """Plan what hooks and the caller fetch; an error says which hooks asked for what it is about."""
+        try:
+            return self.session.plan((*fetches, *given.values()), feeds)
+        except (NotPublishedError, ValueError) as error:
+            for adapter, fetch in given.items():
+                if any(lacking(self.session.graph, fetch.names, feeds)):
+                    note(error, f"asked for by hook {adapter.title}")
+            raise
 
     @property
     def _node_seconds(self) -> NodeSeconds | None:
