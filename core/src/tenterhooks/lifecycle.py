@@ -134,12 +134,13 @@ class Lifecycle:
         context, stops, registry = self._context, self._stops, self._registry
         if context is None or self._own or stops.in_run or stops.refuses or self._coord.exception is not None:
             raise self._why_not()
-        raw = context.session
+        raw, turns = context.session, registry.turns
         run: MergedRun | None = None
         # An interrupt at any line of this must not leave a run that is under way for ever.
         try:
             stops.in_run, stops.thread = True, get_ident()
-            turn = registry.turns.always or registry.turns.next(raw.state.global_step, context.completed_runs)
+            step = raw.state.global_step
+            turn = turns.quiet if step < turns.until else turns.next(step, context.completed_runs)
             if feed_dict or options or run_metadata is not None or raw.kept:
                 run = MergedRun(raw, run_metadata)
                 run.add_options(options or {})

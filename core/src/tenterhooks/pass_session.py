@@ -92,7 +92,8 @@ class PassSession(HookedSession):
             try:
                 self._pass = begun
                 stops.in_run, stops.thread = True, get_ident()
-                begun.turn = turn = turns.always or turns.next(state.global_step, context.completed_runs)
+                step = state.global_step
+                begun.turn = turn = turns.quiet if step < turns.until else turns.next(step, context.completed_runs)
                 if turn.concerns:
                     try:
                         begun.run = registry.before_run(turn, context, None)

@@ -51,26 +51,27 @@ class Turns:
         after: The same of `after_run`.
 
     Attributes:
-        always: The turn of a session in which no hook has a timer, None where one has.
+        quiet: The turn in which all timers sleep; that of each run where no hook has one.
+        until: The global step up to which that is the turn, and nothing else has to be looked at.
     """
 
     def __init__(self, adapters: "Sequence[Adapter]", before: _Order, after: _Order) -> None:
         self._order = before, after
         self._timed = [adapter for adapter in adapters if adapter.timed]
         self._made: dict[frozenset[Adapter], Turn] = {}
-        self.always = None if self._timed else self._turn(frozenset())
-        self._quiet = self._turn(frozenset(self._timed))
+        self.quiet = self._turn(frozenset(self._timed))
         self.ask_anew()
 
     def ask_anew(self) -> None:
         """Have all timers asked in the next run, whatever they said before."""
+        self.until = -math.inf if self._timed else math.inf
         self._step = self._run = self._time = -math.inf
         self._clock: Callable[[], float] | None = None
 
     def begin_anew(self) -> None:
         """Forget what hooks asked for and what timers said, for another raw session."""
         self.ask_anew()
-        for turn in (self._quiet, *self._made.values()):
+        for turn in (self.quiet, *self._made.values()):
             turn.last = None
 
     def next(self, step: int, runs: int) -> Turn:
@@ -81,7 +82,7 @@ class Turns:
             runs: How many the session has completed.
         """
         if step < self._step and runs < self._run and (self._clock is None or self._clock() < self._time):
-            return self._quiet
+            return self.quiet
         # What is due now has a new time to tell after this run.
         self.ask_anew()
         asleep = frozenset(adapter for adapter in self._timed if not self._is_due(adapter, step, runs))
@@ -117,6 +118,8 @@ class Turns:
             ((self._clock, self._time),) = times.items()
         elif times:
             self._clock, self._time = lambda: max(clock() - at for clock, at in times.items()), 0.0
+        if self._run == math.inf and not times:
+            self.until = self._step
 
     def _turn(self, asleep: "frozenset[Adapter]") -> Turn:
         """The turn without those that are asleep."""
