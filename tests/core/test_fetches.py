@@ -1,5 +1,6 @@
 """The shapes that values are asked for in, and come back in."""
 
+import re
 from collections import OrderedDict
 from typing import Any, NamedTuple
 
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tenterhooks as th
-from tenterhooks.fetches import compile_fetches, names_by_tag
+from tenterhooks.fetches import as_tensors, compile_fetches, names_by_tag
 
 NAMES = ("a", "b", "c")
 
@@ -154,3 +155,29 @@ def test_a_tag_of_a_name_that_does_not_exist_is_an_error(tensors: Any) -> None:
 def test_a_tag_of_a_node_of_another_graph_is_an_error() -> None:
     with pytest.raises(ValueError, match="node 'a' belongs to another graph"):
         names_by_tag(graph_of_three(), [graph_of_three()["a"]])
+
+
+def test_what_a_hook_is_given_lasts_for_more_than_one_session() -> None:
+    graph = th.Graph()
+    node = graph.tensor(lambda: 1.0, name="loss")
+    by_tag = {"the loss": "loss"}
+    kept = as_tensors(by_tag)
+    by_tag.clear()
+    assert kept == {"the loss": "loss"}
+    names: list[th.Node | str] = [node, "loss"]
+    assert as_tensors(iter(names)) == names
+    assert as_tensors("loss") == "loss"
+    assert as_tensors(node) is node
+
+
+@pytest.mark.parametrize(
+    ("tensors", "message"),
+    [
+        (5, "expected a node or its name, several of them, or a dict of them by tag, not 5 of type int"),
+        (None, "expected a node or its name, several of them, or a dict of them by tag, not None of type NoneType"),
+        ({3: "loss"}, "a tag is a text, not 3 of type int: give 'loss' one"),
+    ],
+)
+def test_what_is_neither_names_nor_nodes_is_an_error_at_once(tensors: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=re.escape(message)):
+        as_tensors(tensors)

@@ -210,3 +210,9 @@ def test_before_what_it_tells_it_is_not_due(
         if timer.should_trigger_for_step(step):
             assert step >= next_step or clock.now >= next_time
             timer.update_last_triggered_step(step)
+
+
+@pytest.mark.parametrize("options", [{"every_steps": "10"}, {"every_secs": "10"}])
+def test_a_period_that_is_no_number_is_an_error(options: dict[str, Any]) -> None:
+    with pytest.raises(TypeError, match="a period is a number, not '10' of type str"):
+        th.SecondOrStepTimer(**options)

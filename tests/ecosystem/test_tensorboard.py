@@ -8,7 +8,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -43,17 +43,21 @@ class Server:
         except urllib.error.URLError:
             return None
 
-    def steps(self, tag: str) -> list[int]:
-        """The steps of a curve."""
-        return [point[1] for point in self.get(f"/data/plugin/scalars/scalars?run=run&tag={tag}") or []]
+    def steps(self, kind: str, tag: str) -> list[int]:
+        """The steps of what it has of a tag."""
+        return [point[1] for point in self.get(f"/data/plugin/{kind}/{kind}?run=run&tag={tag}") or []]
 
-    def until_step(self, step: int) -> list[int]:
-        """The steps of the loss, once it has been read so far."""
+    def until_step(self, step: int, kind: str = "scalars", tag: str = "loss") -> list[int]:
+        """The steps of a tag, once it has been read so far: each is read in its own time."""
+        return self.until(lambda: self.steps(kind, tag), lambda steps: step in steps)
+
+    def until(self, look: Callable[[], Any], is_there: Callable[[Any], bool]) -> Any:
+        """What there is to see, once it is as it is to be."""
         deadline = time.monotonic() + LONGEST_SECS
-        while step not in (steps := self.steps("loss")):
-            assert time.monotonic() < deadline, f"at last {steps}"
+        while not is_there(seen := look()):
+            assert time.monotonic() < deadline, f"at last {seen}"
             time.sleep(0.05)
-        return steps
+        return seen
 
 
 @contextmanager
@@ -88,22 +92,23 @@ def test_a_curve_is_unbroken_after_a_kill(tmp_path: Path, load_fast: str) -> Non
         assert server.until_step(KILLED_IN - 1) == STEPS[: KILLED_IN - 1]
         assert train(folder) == 0
         assert server.until_step(LAST) == STEPS
-        histograms = server.get("/data/plugin/histograms/histograms?run=run&tag=weights")
         # Of these it keeps some.
-        steps = [step for _, step, _ in histograms]
+        steps = server.until_step(LAST, "histograms", "weights")
         assert steps == sorted(set(steps))
-        assert steps[-1] == LAST
-        assert how_it_ended(server) == {"rate": 0.1, "status": "STATUS_SUCCESS"}
+        ended = server.until(lambda: how_it_ended(server), lambda how: bool(how) and how["status"] != "STATUS_RUNNING")
+        assert ended == {"rate": 0.1, "status": "STATUS_SUCCESS"}
 
 
 def how_it_ended(server: Server) -> dict[str, Any]:
+    """What it has of the hyperparameters; nothing while it has read none."""
     wanted = {
         "allowedStatuses": ["STATUS_SUCCESS", "STATUS_FAILURE", "STATUS_RUNNING"],
         "startIndex": 0,
         "sliceSize": 9,
     }
-    (group,) = server.get("/data/plugin/hparams/session_groups", wanted)["sessionGroups"]
-    return {**group["hparams"], "status": group["sessions"][0]["status"]}
+    groups = (server.get("/data/plugin/hparams/session_groups", wanted) or {}).get("sessionGroups") or [None]
+    (group,) = groups
+    return {} if group is None else {**group["hparams"], "status": group["sessions"][0]["status"]}
 
 
 def test_a_page_shows_one_curve_after_a_kill(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from tenterhooks.nodes import Node
 if TYPE_CHECKING:
     from tenterhooks.plan import Plan
 
-__all__ = ["Feeds", "Fetch", "Fetches", "Pick", "Tensors", "compile_fetches", "names_by_tag"]
+__all__ = ["Feeds", "Fetch", "Fetches", "Pick", "Tensors", "as_tensors", "compile_fetches", "names_by_tag"]
 
 Fetches: TypeAlias = Any
 # By names and nodes. A mapping's keys are of one type to a type checker, also where that is one kind of node.
@@ -57,6 +57,27 @@ def compile_fetches(graph: Graph, fetches: Fetches) -> Fetch:
         return Fetch(tuple(names), lambda v: of_all(v) if v.keys() >= names.keys() else None, optional=True)
     pick = _pick(graph, fetches, names)
     return Fetch(tuple(names), pick, is_one=isinstance(fetches, str | Node))
+
+
+def as_tensors(tensors: Tensors) -> Tensors:
+    """Check what a hook was given to log or write, and make it last for more than one session.
+
+    Raises:
+        TypeError: It is neither a node or its name, several of them, nor a dict of them by tag.
+    """
+    if isinstance(tensors, Mapping):
+        for tag in tensors:
+            if not isinstance(tag, str):
+                raise TypeError(f"a tag is a text, not {tag!r} of type {type(tag).__name__}: give {tensors[tag]!r} one")
+        return dict(tensors)
+    if isinstance(tensors, str | Node):
+        return tensors
+    if not isinstance(tensors, Iterable):
+        raise TypeError(
+            f"expected a node or its name, several of them, or a dict of them by tag, not {tensors!r} of type "
+            f"{type(tensors).__name__}"
+        )
+    return list(tensors)
 
 
 def names_by_tag(graph: Graph, tensors: Tensors) -> dict[str, str]:

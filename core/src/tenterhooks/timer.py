@@ -44,7 +44,8 @@ class SecondOrStepTimer:
         clock: Gives the time in seconds.
 
     Raises:
-        ValueError: Both periods or none were given, or the one that was is negative or no number.
+        ValueError: Both periods or none were given, or the one that was is negative or NaN.
+        TypeError: The period is no number.
     """
 
     def __init__(
@@ -59,7 +60,11 @@ class SecondOrStepTimer:
                 f"exactly one of every_secs and every_steps must be given, not {every_secs=} and {every_steps=}"
             )
         period = every_secs if every_secs is not None else every_steps
-        if period is not None and (math.isnan(period) or period < 0):
+        try:
+            is_period = period is None or period >= 0
+        except TypeError:
+            raise TypeError(f"a period is a number, not {period!r} of type {type(period).__name__}") from None
+        if not is_period:
             raise ValueError(f"a period is 0 or more, not {period}")
         self.every_secs = every_secs
         self.every_steps = every_steps

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tenterhooks as th
@@ -237,6 +238,24 @@ def test_it_says_that_it_waits_now_and_then(caplog: pytest.LogCaptureFixture) ->
     ]
 
 
+@pytest.mark.parametrize("step", [None, 2.5, "3"])
+def test_a_function_that_gives_no_step_is_an_error_that_says_what_it_gives(step: Any) -> None:
+    hooks = [GlobalStepWaiterHook(1, read_step=lambda: step)]
+    with (
+        pytest.raises(TypeError, match=re.escape(f"read_step gave {step!r}, and not a global step")),
+        th.MonitoredSession(graph=make_graph(), hooks=hooks) as session,
+    ):
+        session.run("train")
+
+
+def test_steps_may_be_of_numpy() -> None:
+    step: Any = np.int64(3)
+    hook = GlobalStepWaiterHook(step, read_step=lambda: step)
+    with th.MonitoredSession(graph=make_graph(), hooks=[hook]) as session:
+        session.run("train")
+    assert repr(hook) == "<GlobalStepWaiterHook until step 3>"
+
+
 def test_an_error_of_the_function_names_the_hook() -> None:
     def read() -> int:
         raise OSError("the folder is gone")
@@ -256,6 +275,8 @@ def test_an_error_of_the_function_names_the_hook() -> None:
         ({"wait_until_step": 1.5}, TypeError, "wait_until_step is a global step, a whole number, not 1.5"),
         ({"wait_until_step": "7"}, TypeError, "wait_until_step is a global step, a whole number, not '7'"),
         ({"wait_until_step": True}, TypeError, "wait_until_step is a global step, a whole number, not True"),
+        ({"timeout_secs": "5"}, TypeError, "timeout_secs is a number of seconds, not '5'"),
+        ({"poll_secs": "5"}, TypeError, "poll_secs is a number of seconds, not '5'"),
         ({"timeout_secs": -1}, ValueError, "timeout_secs is 0 or more, or None to wait for ever, not -1"),
         ({"timeout_secs": math.nan}, ValueError, "timeout_secs is 0 or more, or None to wait for ever, not nan"),
         ({"poll_secs": 0}, ValueError, "poll_secs is more than 0, not 0"),

@@ -1,6 +1,7 @@
 """What `csv` promises beyond what all files have."""
 
 import csv
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
@@ -116,6 +117,8 @@ def test_tags_and_texts_may_have_commas_and_quotes(tmp_path: Path, loop: Loop) -
         ({"a": 1.0}, r"'x' is {'a': 1.0}"),
         ("two\nlines", r"'x' is 'two\\nlines'"),
         ("two\rlines", r"'x' is 'two\\rlines'"),
+        ("with its end\n", r"'x' is 'with its end\\n'"),
+        ("\n", r"'x' is '\\n'"),
     ],
 )
 def test_what_takes_more_than_a_cell_is_an_error_that_says_what_to_do(
@@ -127,7 +130,32 @@ def test_what_takes_more_than_a_cell_is_an_error_that_says_what_to_do(
 
 def test_a_tag_of_several_lines_is_an_error(tmp_path: Path, loop: Loop) -> None:
     with pytest.raises(ValueError, match="a text of one line"):
-        loop({"x\ny": 1.0})
+        loop({"x\ny": 1.0}, tensors="x\ny")
+
+
+def test_of_all_that_is_published_a_text_of_several_lines_is_left_out(
+    tmp_path: Path, loop: Loop, caplog: pytest.LogCaptureFixture
+) -> None:
+    loop({"loss": 1, "note": "two\nlines"}, {"loss": 2, "note": "two\nlines"}, {"loss": 3, "note": "one"})
+    assert table(tmp_path) == [["step", "loss", "note"], ["1", "1", ""], ["2", "2", ""], ["3", "3", "one"]]
+    assert caplog.text.count("'note' is not written, since a cell of a table has one number or a text of one line") == 1
+
+
+def test_half_of_a_character_is_escaped(tmp_path: Path, loop: Loop) -> None:
+    loop({"file": "digits-\udcff.png"})
+    assert table(tmp_path) == [["step", "file"], ["1", "digits-\\udcff.png"]]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere a file that is open cannot be removed")
+def test_a_table_that_is_removed_meanwhile_is_an_error_and_no_end_of_the_input(tmp_path: Path) -> None:
+    with (
+        pytest.raises(FileNotFoundError, match=r"metrics\.csv was removed or replaced while it was written"),
+        th.MonitoredSession(state={}, hooks=[CsvHook(every_n_steps=1)], summary_dir=tmp_path) as session,
+    ):
+        for step in session.steps(range(3)):
+            session.publish({f"metric {step}": 1.0})
+            if step == 1:
+                (tmp_path / "metrics.csv").unlink()
 
 
 def test_a_table_of_something_else_is_not_gone_on_with(tmp_path: Path, loop: Loop) -> None:

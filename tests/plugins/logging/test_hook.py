@@ -1,6 +1,7 @@
 """LoggingTensorHook in real sessions, on a clock of the test's own."""
 
 import logging
+import re
 from typing import Any
 
 import pytest
@@ -316,3 +317,32 @@ def test_a_run_that_a_recovery_repeats_counts_once(stage: str) -> None:
 
 def test_the_short_name_makes_the_hook() -> None:
     assert isinstance(th.make_hook("logging", tensors="loss", every_n_iter=1), LoggingTensorHook)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"tensors": []}, ValueError, "nothing would be logged: tensors=[] names no value"),
+        (
+            {"tensors": None},
+            TypeError,
+            "expected a node or its name, several of them, or a dict of them by tag, not None",
+        ),
+        ({"tensors": {1: "loss"}}, TypeError, "a tag is a text, not 1 of type int"),
+        ({"every_n_iter": "10"}, TypeError, "a period is a number, not '10' of type str"),
+        ({"formatter": "{loss}"}, TypeError, "formatter is a function that makes a message of the values by tag"),
+    ],
+)
+def test_options_of_another_type_are_an_error_that_says_what_is_right(
+    options: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=re.escape(message)):
+        LoggingTensorHook(**{"tensors": "loss", "every_n_iter": 1, **options})
+
+
+def test_names_from_a_generator_last_for_a_second_session() -> None:
+    log = Log()
+    hook = LoggingTensorHook((name for name in ["loss"]), every_n_iter=1, formatter=log)
+    train(hook, 1)
+    train(hook, 1)
+    assert log.losses == [0, 0]

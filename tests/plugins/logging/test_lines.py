@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,9 @@ from tenterhooks_logging._lines import LineFile
 
 class Numbers(LineFile):
     """Each line is a step; what is no number tells none."""
+
+    def as_written(self, value: Any, tag: str) -> Any:
+        return value
 
     def write(self, step: int, time: float, values: dict[str, Any]) -> None:
         self.append(b"%d\n" % step)
@@ -172,3 +176,34 @@ def test_a_line_that_the_disk_has_no_room_for_is_not_written_in_part(path: Path)
         signal.signal(signal.SIGXFSZ, handler)
         file.close()
     assert path.read_bytes() == b"1234\n5678\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere a file that is open cannot be removed")
+@pytest.mark.parametrize("again", [False, True], ids=["removed", "replaced"])
+def test_a_file_that_was_removed_meanwhile_takes_no_lines_and_says_so(path: Path, again: bool) -> None:
+    file = Numbers(path)
+    file.begin()
+    file.write(1, 0.0, {})
+    path.unlink()
+    if again:
+        path.write_bytes(b"of another program\n")
+    writes: list[Callable[[], None]] = [lambda: file.write(2, 0.0, {}), lambda: file.replace([b"1\n"])]
+    for write in writes:
+        with pytest.raises(FileNotFoundError, match=r"numbers\.txt was removed or replaced while it was written"):
+            write()
+    file.close()
+    assert [entry.read_bytes() for entry in path.parent.iterdir()] == [b"of another program\n"] * again
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no such files on this system")
+def test_what_cannot_be_read_again_is_no_file_to_write(path: Path) -> None:
+    path.parent.mkdir()
+    os.mkfifo(path)
+    with pytest.raises(OSError, match=r"numbers\.txt is no file that can be read again: give another path"):
+        Numbers(path)
+
+
+def test_a_folder_is_no_file_to_write(path: Path) -> None:
+    path.mkdir(parents=True)
+    with pytest.raises(OSError, match=r"numbers\.txt is a folder: give a file in it"):
+        Numbers(path)

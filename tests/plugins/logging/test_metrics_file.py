@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import tenterhooks as th
+from tenterhooks.testing import MemorySaver
 from tenterhooks_logging import CsvHook, JsonLinesHook
 from tenterhooks_logging._metrics_file import MetricsFileHook
 
@@ -84,12 +85,16 @@ def file_of(make: Hook, folder: Path) -> Path:
         ({"every_n_steps": -3}, "every_n_steps is 1 or more, not -3"),
         ({"every_n_secs": -1.0}, "a period is 0 or more, not -1.0"),
         ({"every_n_secs": float("nan")}, "a period is 0 or more, not nan"),
+        ({"every_n_steps": "10"}, "a period is a number, not '10' of type str"),
+        ({"every_n_secs": "1"}, "a period is a number, not '1' of type str"),
+        ({"tensors": 5}, "expected a node or its name, several of them, or a dict of them by tag, not 5 of type int"),
+        ({"tensors": {3: "loss"}}, "a tag is a text, not 3 of type int: give 'loss' one"),
         ({"optional": "accuracy"}, r"optional is a list of names, .*: optional=\['accuracy'\]"),
     ],
 )
 def test_wrong_options_are_an_error_that_says_what_is_right(make: Hook, options: dict[str, Any], message: str) -> None:
     with pytest.raises((TypeError, ValueError), match=message):
-        make("loss", **options)
+        make(**{"tensors": "loss", **options})
 
 
 @BOTH
@@ -189,6 +194,26 @@ def test_by_default_what_was_published_between_passes_is_written_until_it_is_rep
             session.publish(loss=0.5)
     accuracies = [row.get("eval/accuracy") for row in rows(file_of(make, tmp_path))]
     assert accuracies == [None, None, 0.5, 0.5, 1.5]
+
+
+@BOTH
+@pytest.mark.parametrize("value", [np.complex64(1), np.datetime64("2020-01-01"), np.array(object()), np.bytes_(b"x")])
+def test_what_is_single_and_can_be_written_in_no_file_is_left_out_and_said_once(
+    make: Hook, value: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with th.MonitoredSession(state={}, hooks=[make(every_n_steps=1)], summary_dir=tmp_path) as session:
+        for _ in session.steps(range(2)):
+            session.publish(loss=0.5, odd=value)
+    assert rows(file_of(make, tmp_path)) == [{"step": 1, "loss": 0.5}, {"step": 2, "loss": 0.5}]
+    assert caplog.text.count("'odd' is not written, since ") == 1
+
+
+@BOTH
+def test_names_may_come_from_a_generator_and_last_for_a_second_session(make: Hook, tmp_path: Path) -> None:
+    hook = make((name for name in ["loss"]), every_n_steps=1)
+    for folder in (tmp_path / "a", tmp_path / "b"):
+        train(hook, folder, 1)
+        assert rows(file_of(make, folder)) == [{"step": 1, "loss": 0.0}]
 
 
 @BOTH
@@ -415,3 +440,39 @@ def test_what_is_found_after_a_run_is_of_its_step_wherever_that_hook_stands(
             session.state["w"] *= 0.5
             session.publish(loss=1.0)
     assert [row["eval/x"] for row in rows(file_of(make, tmp_path))] == [1.0, 2.0]
+
+
+class Worker(th.ChiefSessionCreator):
+    """Makes the session of a process that is not the chief."""
+
+    def create_session(self) -> th.Session:
+        session = super().create_session()
+        session.is_chief = False
+        return session
+
+
+@BOTH
+def test_a_process_that_is_not_the_chief_leaves_the_chiefs_file_alone(
+    make: Hook, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its session is restored from what the chief saved, and would go on with the chief's file."""
+    path, computed = file_of(make, tmp_path), []
+    train(make("loss", every_n_steps=1), tmp_path, 3)
+    written = path.read_bytes()
+    graph = make_graph()
+    graph.tensor(lambda: computed.append(1), name="costly")
+    caplog.set_level(logging.INFO, "tenterhooks_logging")
+    train_in(
+        th.MonitoredSession(Worker(graph, tmp_path, saver=MemorySaver()), [make("costly", every_n_steps=1)]),
+        2,
+    )
+    assert path.read_bytes() == written
+    assert (computed, len(list(tmp_path.iterdir()))) == ([], 1)
+    assert f"{make.__name__} writes no file here, since the chief does: path=..." in caplog.text
+
+
+@BOTH
+def test_a_process_that_is_not_the_chief_writes_to_a_path_of_its_own(make: Hook, tmp_path: Path) -> None:
+    hook = make("loss", every_n_steps=1, path=tmp_path / "worker-1" / "file")
+    train_in(th.MonitoredSession(Worker(make_graph()), [hook]), 2)
+    assert "\n2," in (text := (tmp_path / "worker-1" / "file").read_text(encoding="utf-8")) or '"step": 2' in text

@@ -1,5 +1,6 @@
 """ProfilerHook in real sessions: what it logs and reports, which steps it traces, and what it refuses."""
 
+import inspect
 import json
 import logging
 import re
@@ -298,6 +299,7 @@ class TestBadInput:
         [
             ({"save_steps": 2, "save_secs": 1.0}, ValueError, "only one of save_steps and save_secs can be given"),
             ({"save_steps": 0}, ValueError, "save_steps is 1 or more, not 0"),
+            ({"save_steps": "10"}, TypeError, "a period is a number, not '10' of type str"),
             ({"save_secs": -1.0}, ValueError, "a period is 0 or more, not -1.0"),
             ({"save_secs": float("nan")}, ValueError, "a period is 0 or more, not nan"),
             ({"trace_steps": 7}, TypeError, "trace_steps is a list of steps, not 7: pass [7] for one"),
@@ -343,3 +345,56 @@ class TestBadInput:
 
 def test_the_short_name_makes_the_hook() -> None:
     assert isinstance(th.make_hook("profiler"), ProfilerHook)
+
+
+class Worker(th.ChiefSessionCreator):
+    """Makes the session of a process that is not the chief."""
+
+    def create_session(self) -> th.Session:
+        session = super().create_session()
+        session.is_chief = False
+        return session
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_a_process_that_is_not_the_chief_traces_into_a_folder_of_its_own_alone(
+    own: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "tenterhooks_profiler")
+    hook = ProfilerHook(trace_steps=[1], output_dir=tmp_path / "worker-1" if own else None)
+    with th.MonitoredSession(Worker(make_graph()), hooks=[hook], summary_dir=tmp_path) as session:
+        session.run("train")
+    assert [path.name for path in tmp_path.rglob("*.json")] == ["timeline-1.json"] * own
+    assert ("no traces are written here" in caplog.text) is not own
+    assert "1 runs in" in caplog.text
+
+
+def test_a_change_of_the_working_directory_changes_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    hook = ProfilerHook(trace_steps=[1], output_dir="profile")
+    with th.MonitoredSession(graph=make_graph(), hooks=[hook]) as session:
+        (tmp_path / "other").mkdir()
+        monkeypatch.chdir(tmp_path / "other")
+        session.run("train")
+    assert traced(tmp_path / "profile") == [1]
+
+
+class Look(th.SessionRunHook):
+    """Notes through which modules its calls come."""
+
+    def __init__(self) -> None:
+        self.modules: set[str] = set()
+
+    def before_run(self, run_context: th.SessionRunContext) -> None:
+        self.modules |= {Path(frame.filename).name for frame in inspect.stack()}
+
+    def after_run(self, run_context: th.SessionRunContext, run_values: th.SessionRunValues) -> None:
+        self.modules |= {Path(frame.filename).name for frame in inspect.stack()}
+
+
+@pytest.mark.parametrize("present", [True, False])
+def test_where_it_is_absent_no_call_of_another_hook_goes_through_it(present: bool) -> None:
+    look = Look()
+    train(look, *([ProfilerHook()] if present else []))
+    assert ("_stopwatch.py" in look.modules) is present
+    assert "instruments.py" not in look.modules

@@ -3,7 +3,9 @@
 import io
 import logging
 import sys
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -174,6 +176,66 @@ def test_a_last_resort_of_the_programs_own_is_kept(terminal: Terminal, monkeypat
         logging.lastResort = own
         step(opened)
     assert logging.lastResort is own
+
+
+def warn_on(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Have warnings shown there as outside of tests, and give what shows them."""
+
+    def show(*args: Any, **kwargs: Any) -> None:
+        sys.stderr.write("the warning\n")
+
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(warnings, "showwarning", show)
+    warnings.simplefilter("always")
+    return show
+
+
+def test_warnings_appear_above_the_bar(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    warned = warn_on(terminal, monkeypatch)
+    with session(terminal) as opened:
+        for _ in range(2):
+            step(opened)
+            warnings.warn("of the program", stacklevel=1)
+    assert terminal.lines[:2] == ["the warning", "the warning"]
+    assert bars(terminal.lines) == [False, False, True]
+    assert warnings.showwarning is warned
+
+
+def test_of_two_bars_the_last_gives_back_what_shows_warnings(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warned = warn_on(terminal, monkeypatch)
+    first, second = session(terminal), session(terminal)
+    step(first)
+    first.close()
+    step(second)
+    assert warnings.showwarning is not warned
+    second.close()
+    assert warnings.showwarning is warned
+
+
+def test_what_shows_warnings_of_the_programs_own_is_kept(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    warn_on(terminal, monkeypatch)
+    with session(terminal) as opened:
+        step(opened)
+        before = warnings.showwarning
+        logging.captureWarnings(True)
+        logging.captureWarnings(False)
+        assert warnings.showwarning is before
+        with warnings.catch_warnings(record=True) as caught:
+            step(opened)
+            warnings.warn("caught", stacklevel=1)
+        assert [str(warning.message) for warning in caught] == ["caught"]
+        own = warnings.showwarning = lambda *args, **kwargs: None
+    assert warnings.showwarning is own
+
+
+def test_where_stderr_is_a_file_warnings_are_left_alone(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    warned = warn_on(terminal, monkeypatch)
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with session(terminal) as opened:
+        step(opened)
+        assert warnings.showwarning is warned
 
 
 def test_without_it_a_record_tears_the_bar(terminal: Terminal) -> None:

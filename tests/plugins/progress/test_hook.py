@@ -1,6 +1,7 @@
 """ProgressHook in real sessions, on a clock of the test's own."""
 
 import contextlib
+import fractions
 import gc
 import io
 import logging
@@ -10,6 +11,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tenterhooks as th
@@ -231,6 +233,30 @@ def test_values_are_told_in_few_characters_of_one_line() -> None:
     )
 
 
+def test_an_array_of_one_number_warns_of_nothing_and_what_is_too_large_is_told() -> None:
+    values = {"array": np.array([1.5]), "matrix": np.eye(2), "large": fractions.Fraction(10**400)}
+    file = io.StringIO()
+    with th.MonitoredSession(hooks=[ProgressHook(values=list(values), file=file, line_every_n_secs=0.0)]) as session:
+        for _ in session.steps(range(1)):
+            session.publish(values)
+    assert file.getvalue().endswith(f"array=[1.5], matrix=[[1. 0.] [0. 1.]], large={str(10**400)[:40]}]\n")
+
+
+def test_a_total_may_be_of_numpy() -> None:
+    hook, terminal, clock = shown(total=np.int64(2))
+    train(hook, clock, 2)
+    assert "| 2/2 [00:01<00:00,  2.00step/s]" in terminal.last
+
+
+def test_steps_beyond_the_total_are_counted() -> None:
+    file, clock = io.StringIO(), ManualClock()
+    train(ProgressHook(total=2, line_every_n_secs=0.0, file=file, clock=clock), clock, 3)
+    assert file.getvalue().splitlines()[-2:] == [
+        "step 2/2 (100%) [00:01<00:00,  2.00step/s]",
+        "step 3 [00:01,  2.00step/s]",
+    ]
+
+
 def test_where_there_is_no_terminal_there_are_lines_now_and_then() -> None:
     file, clock = io.StringIO(), ManualClock()
     train(ProgressHook(total=200, values="loss", desc="digits", file=file, clock=clock), clock, 199, start=1)
@@ -304,12 +330,14 @@ def test_what_cannot_be_written_is_said_once(terminal: bool, caplog: pytest.LogC
             return super().write(text)
 
     file = Full()
-    hook = ProgressHook(every_n_secs=0.0, line_every_n_secs=0.0, file=file)
-    with th.MonitoredSession(graph=make_graph(), hooks=[hook]) as session:
+    computed: list[int] = []
+    hook = ProgressHook(values="loss", every_n_secs=0.0, line_every_n_secs=0.0, file=file)
+    with th.MonitoredSession(graph=make_graph(computed), hooks=[hook]) as session:
         session.run("train")
         file.full = True
         for _ in range(3):
             session.run("train")
+    assert computed == [1, 2]
     assert [r.getMessage() for r in caplog.records if r.name == "tenterhooks_progress"] == [
         "the progress is not shown any more, since it cannot be written: [Errno 28] No space left on device"
     ]
@@ -384,6 +412,8 @@ def test_an_idle_bar_is_not_called(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ({"total": 0}, ValueError, "total is the global step at which the training ends, 1 or more, not 0"),
         ({"total": 1.5}, TypeError, "total is the global step at which the training ends, a whole number, not 1.5"),
+        ({"every_n_secs": "1"}, TypeError, "every_n_secs is a period in seconds, a number, not '1'"),
+        ({"values": 5}, TypeError, "expected a node or its name, several of them, or a dict of them by tag, not 5"),
         ({"every_n_secs": -1.0}, ValueError, "every_n_secs is a period in seconds, 0 or more, not -1.0"),
         ({"line_every_n_secs": math.nan}, ValueError, "line_every_n_secs is a period in seconds, 0 or more, not nan"),
         ({"optional": "loss"}, TypeError, "optional is a list of names, not the text 'loss': optional=['loss']"),
@@ -415,3 +445,28 @@ def test_an_unknown_value_is_an_error_with_the_nearest_names(loop: Callable[[], 
 
 def test_the_short_name_makes_the_hook() -> None:
     assert repr(th.make_hook("progress", total=7)) == "<ProgressHook to step 7>"
+
+
+class Worker(th.ChiefSessionCreator):
+    """Makes the session of a process that is not the chief."""
+
+    def create_session(self) -> th.Session:
+        session = super().create_session()
+        session.is_chief = False
+        return session
+
+
+@pytest.mark.parametrize("own", [True, False], ids=["to a file of its own", "on the terminal of all"])
+def test_a_process_that_is_not_the_chief_shows_nothing_unless_told_where(
+    own: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    computed: list[int] = []
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    hook = ProgressHook(total=9, values="loss", every_n_secs=0.0, file=terminal if own else None)
+    with th.MonitoredSession(Worker(make_graph(computed)), hooks=[hook]) as session:
+        for _ in range(3):
+            session.run("train")
+        # It is not even called.
+        assert hook.timer.should_trigger_for_step(session.global_step + 1) is own
+    assert (len(terminal.lines), computed) == ((1, [1, 2, 3]) if own else (0, []))

@@ -343,3 +343,27 @@ def test_a_hook_can_be_used_in_a_second_session() -> None:
 
 def test_the_short_name_makes_the_hook() -> None:
     assert isinstance(th.make_hook("step-counter"), StepCounterHook)
+
+
+class Worker(th.ChiefSessionCreator):
+    """Makes the session of a process that is not the chief."""
+
+    def create_session(self) -> th.Session:
+        session = super().create_session()
+        session.is_chief = False
+        return session
+
+
+@pytest.mark.parametrize(("own", "folders"), [(False, []), (True, ["worker-1"])])
+def test_a_process_that_is_not_the_chief_logs_its_rate_and_writes_into_a_folder_of_its_own(
+    own: bool, folders: list[str], opened: dict[Path, Recorder], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "tenterhooks_step_counter")
+    clock = Clock()
+    hook = StepCounterHook(every_n_steps=1, output_dir=tmp_path / "worker-1" if own else None, clock=clock)
+    with th.MonitoredSession(Worker(make_graph()), hooks=[hook], summary_dir=tmp_path) as session:
+        for _ in range(2):
+            session.run("train")
+            clock.now += 0.5
+    assert [folder.name for folder in opened] == folders
+    assert "global_step/sec: 2, at step 2" in caplog.text

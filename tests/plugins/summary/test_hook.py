@@ -1,6 +1,8 @@
 """SummarySaverHook in real sessions."""
 
+import argparse
 import contextlib
+import re
 import subprocess
 import sys
 import time
@@ -13,6 +15,7 @@ import pytest
 
 import tenterhooks as th
 from tenterhooks.summaries import SummaryWriter
+from tenterhooks.testing import MemorySaver
 from tenterhooks_checkpoint import CheckpointSaverHook
 from tenterhooks_summary import SummarySaverHook
 
@@ -124,6 +127,16 @@ def test_values_are_computed_only_in_runs_that_are_written() -> None:
     assert computed == [0, 3, 6]
 
 
+def test_runs_that_do_not_train_write_no_step_twice() -> None:
+    """TensorFlow's class gave such a step several points."""
+    recorder = Recorder()
+    hook = SummarySaverHook(save_steps=1, tensors="loss", summary_writer=recorder)
+    with th.MonitoredSession(graph=make_graph(), hooks=[hook]) as session:
+        for fetches in (None, "train", "loss", "loss", "train", "loss"):
+            session.run(fetches or [])
+    assert recorder.points == [("loss", 0.0, 0), ("loss", 0.0, 1), ("loss", 10.0, 2)]
+
+
 def test_the_last_step_is_not_written_unless_it_is_due() -> None:
     recorder = Recorder()
     train(SummarySaverHook(save_steps=3, tensors="loss", summary_writer=recorder), 5)
@@ -188,6 +201,7 @@ def test_any_number_can_be_written(value: Any) -> None:
         (None, "None of type NoneType"),
         ([1.0], "of type list"),
         ("1.5", "of type str"),
+        pytest.param(10**400, "is 1000000000", id="too large"),
     ],
 )
 def test_what_is_no_number_is_an_error_that_says_what_to_do(value: Any, what: str) -> None:
@@ -224,9 +238,12 @@ def test_a_folder_of_its_own_comes_before_that_of_the_session(tmp_path: Path) ->
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
-def test_without_tensors_there_is_no_file(tmp_path: Path) -> None:
+def test_without_tensors_there_is_no_file_and_that_is_said_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     train(SummarySaverHook(save_steps=1, output_dir=tmp_path / "run"), 3)
     assert not (tmp_path / "run").exists()
+    assert caplog.text.count("there are no summaries to write: pass SummarySaverHook(tensors=...)") == 1
 
 
 def test_two_hooks_share_the_file_of_a_folder(tmp_path: Path) -> None:
@@ -396,3 +413,54 @@ def test_writing_warns_of_nothing(tmp_path: Path) -> None:
     command = [sys.executable, "-W", "error", "-c", program, str(tmp_path)]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+class Worker(th.ChiefSessionCreator):
+    """Makes the session of a process that is not the chief."""
+
+    def create_session(self) -> th.Session:
+        session = super().create_session()
+        session.is_chief = False
+        return session
+
+
+def test_a_process_that_is_not_the_chief_writes_nothing_between_the_chiefs_curves(tmp_path: Path) -> None:
+    computed: list[int] = []
+    graph = make_graph()
+    graph.tensor(lambda: computed.append(1), name="costly")
+    creator = Worker(graph, tmp_path, saver=MemorySaver())
+    with th.MonitoredSession(creator, hooks=[SummarySaverHook(save_steps=1, tensors="costly")]) as session:
+        session.run("train")
+    assert (list(tmp_path.iterdir()), computed) == ([], [])
+
+
+def test_a_process_that_is_not_the_chief_writes_into_a_folder_of_its_own(tmp_path: Path) -> None:
+    hook = SummarySaverHook(save_steps=1, tensors="loss", output_dir=tmp_path / "worker-1")
+    with th.MonitoredSession(Worker(make_graph()), hooks=[hook]) as session:
+        session.run("train")
+    assert read(tmp_path / "worker-1") == {"loss": [(1, 0.0)]}
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"save_steps": "10"}, TypeError, "a period is a number, not '10' of type str"),
+        ({"tensors": 5}, TypeError, "expected a node or its name, several of them, or a dict of them by tag, not 5"),
+        ({"tensors": {3: "loss"}}, TypeError, "a tag is a text, not 3 of type int"),
+        ({"hparams": argparse.Namespace(rate=0.1)}, TypeError, "hparams are a dict of values by name, not Namespace"),
+        ({"summary_writer": "runs"}, TypeError, "subclass of tenterhooks.summaries.SummaryWriter, not 'runs'"),
+    ],
+)
+def test_options_of_another_type_are_an_error_at_once(
+    options: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=re.escape(message)):
+        SummarySaverHook(**{"save_steps": 1, **options})
+
+
+def test_what_to_write_may_come_from_a_generator_and_lasts_for_a_second_session() -> None:
+    recorder = Recorder()
+    hook = SummarySaverHook(save_steps=1, tensors=(name for name in ["loss"]), summary_writer=recorder)
+    train(hook, 1)
+    train(hook, 1)
+    assert steps(recorder) == [1, 1]

@@ -320,6 +320,7 @@ def test_a_text_is_read_as_it_was_written(tmp_path: Path) -> None:
         (lambda w: w.add_image("i", np.full((3, 4), 255.0), 1), ValueError, "from 255 to 255: scale them"),
         (lambda w: w.add_image("i", np.full((3, 4), math.nan), 1), ValueError, "from nan to nan: scale them"),
         (lambda w: w.add_text("t", 3, 1), TypeError, "text 't' is 3 of type int"),
+        (lambda w: w.add_hparams({3: 1.0}), TypeError, "hyperparameters have names, not 3 of type int"),
         (lambda w: w.add_hparams({"layers": [1, 2]}), TypeError, r"hyperparameter 'layers' is \[1, 2\] of type list"),
     ],
 )
@@ -410,3 +411,13 @@ def test_a_child_of_a_fork_writes_a_file_of_its_own_and_nothing_twice(tmp_path: 
     assert len(files(tmp_path)) == 2
     assert [point.step for point in read(tmp_path, "loss")] == [1, 2]
     assert [point.step for point in read(tmp_path, "child")] == [3]
+
+
+def test_a_change_of_the_working_directory_changes_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    writer = TensorBoardWriter("run")
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    writer.add_scalar("loss", 1.0, 1)
+    writer.close()
+    assert len(list((tmp_path / "run").iterdir())) == 1

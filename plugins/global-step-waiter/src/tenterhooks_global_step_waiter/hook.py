@@ -2,8 +2,10 @@
 
 import logging
 import math
+import operator
 import time
 from collections.abc import Callable
+from typing import SupportsIndex
 
 import tenterhooks as th
 
@@ -48,6 +50,7 @@ class GlobalStepWaiterHook(th.SessionRunHook):
     Raises:
         TypeError: An option is of another type.
         ValueError: `timeout_secs` is less than 0, or `poll_secs` not more than 0.
+        TypeError: In the first run: `read_step` gave no whole number.
         DeadlineExceededError: In the first run: the step was not reached in time.
 
     Example:
@@ -65,8 +68,11 @@ class GlobalStepWaiterHook(th.SessionRunHook):
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], object] | None = None,
     ) -> None:
-        if not isinstance(wait_until_step, int) or isinstance(wait_until_step, bool):
+        if not isinstance(wait_until_step, SupportsIndex) or isinstance(wait_until_step, bool):
             raise TypeError(f"wait_until_step is a global step, a whole number, not {wait_until_step!r}")
+        for name, secs in (("timeout_secs", timeout_secs), ("poll_secs", poll_secs)):
+            if secs is not None and not isinstance(secs, int | float):
+                raise TypeError(f"{name} is a number of seconds, not {secs!r}")
         if timeout_secs is not None and not timeout_secs >= 0:
             raise ValueError(f"timeout_secs is 0 or more, or None to wait for ever, not {timeout_secs}")
         if not poll_secs > 0:
@@ -74,7 +80,7 @@ class GlobalStepWaiterHook(th.SessionRunHook):
         if read_step is not None and not callable(read_step):
             raise TypeError(f"read_step is a function that gives the global step, not {read_step!r}")
         self.timer = _UntilOver(clock)
-        self._wait_until_step = wait_until_step
+        self._wait_until_step = operator.index(wait_until_step)
         self._timeout_secs = math.inf if timeout_secs is None else timeout_secs
         self._poll_secs = poll_secs
         self._read_step = read_step
@@ -121,4 +127,12 @@ class GlobalStepWaiterHook(th.SessionRunHook):
             (self._sleep or self._coord.wait_for_stop)(min(self._poll_secs, left))
 
     def _step(self, session: th.Session) -> int:
-        return session.global_step if self._read_step is None else self._read_step()
+        if self._read_step is None:
+            return session.global_step
+        step = self._read_step()
+        if not isinstance(step, SupportsIndex):
+            raise TypeError(
+                f"read_step gave {step!r}, and not a global step: it gives a whole number each time, such as 0 while "
+                "there is none"
+            )
+        return operator.index(step)

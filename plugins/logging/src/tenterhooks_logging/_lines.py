@@ -29,9 +29,15 @@ class LineFile(ABC):
 
     Raises:
         ValueError: Something else in this process writes there.
+        OSError: There is a folder or a device.
     """
 
     def __init__(self, path: Path) -> None:
+        if path.exists() and not path.is_file():
+            what = (
+                "a folder: give a file in it" if path.is_dir() else "no file that can be read again: give another path"
+            )
+            raise OSError(f"{path} is {what}")
         # A file that is replaced takes the place of what a link leads to.
         self.path = path.resolve()
         if self.path in _open:
@@ -46,8 +52,17 @@ class LineFile(ABC):
         return self._file is not None
 
     @abstractmethod
+    def as_written(self, value: Any, tag: str) -> Any:
+        """A value as the format has it.
+
+        Raises:
+            TypeError: It is of a type that cannot be written.
+            ValueError: It cannot be written in this format.
+        """
+
+    @abstractmethod
     def write(self, step: int, time: float, values: dict[str, Any]) -> None:
-        """Add the values of a step, by tag."""
+        """Add the values of a step, by tag, as they are written."""
 
     @abstractmethod
     def write_end(self, step: int, time: float, how: str) -> None:
@@ -76,8 +91,13 @@ class LineFile(ABC):
         self._open("ab")
 
     def append(self, line: bytes) -> None:
-        """Add a line with its end, as a whole or not at all."""
+        """Add a line with its end, as a whole or not at all.
+
+        Raises:
+            FileNotFoundError: The file was removed or replaced meanwhile, so the line would go nowhere.
+        """
         assert self._file is not None
+        self._check_there()
         end = self._file.seek(0, os.SEEK_END)
         try:
             rest = memoryview(line)
@@ -101,6 +121,7 @@ class LineFile(ABC):
 
     def replace(self, lines: Iterable[bytes]) -> None:
         """Put a file with other lines in the place of this one."""
+        self._check_there()
         new = self.path.with_name(self.path.name + ".tmp")
         with new.open("wb") as file:
             file.writelines(lines)
@@ -118,6 +139,15 @@ class LineFile(ABC):
         """What is in the file; nothing where there is none."""
         with contextlib.suppress(FileNotFoundError), self.path.open("rb") as file:
             yield from file
+
+    def _check_there(self) -> None:
+        assert self._file is not None
+        try:
+            there = os.path.samestat(self.path.stat(), os.fstat(self._file.fileno()))
+        except FileNotFoundError:
+            there = False
+        if not there:
+            raise FileNotFoundError(f"{self.path} was removed or replaced while it was written")
 
     def _open(self, mode: str) -> None:
         self._close_file()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import tenterhooks as th
-from tenterhooks.fetches import Tensors, names_by_tag
+from tenterhooks.fetches import Tensors, as_tensors, names_by_tag
 from tenterhooks.nodes import EVERYTHING
 from tenterhooks.open_graph import OpenGraph
 from tenterhooks_logging._lines import LineFile
@@ -46,26 +46,27 @@ class MetricsFileHook(th.SessionRunHook, ABC):
                 `summaries`.
             optional: Names of published values that are written once there is one, such as what an evaluation finds.
             path: The file; by default one in the session's `summary_dir`, which is its `checkpoint_dir` if it was given
-                no other.
+                no other. There only the chief writes.
             every_n_steps: The period in global steps; 100 if no period is given.
             every_n_secs: The period in seconds, in place of the steps.
             clock: Gives the time in seconds, for `every_n_secs`.
 
         Raises:
             ValueError: Both periods were given, or one that is no period.
+            TypeError: An option is of another type.
         """
         if every_n_steps is not None and every_n_secs is not None:
             raise ValueError(
                 f"only one of every_n_steps and every_n_secs can be given, not {every_n_steps=} and {every_n_secs=}"
             )
-        if every_n_steps is not None and every_n_steps < 1:
-            raise ValueError(f"every_n_steps is 1 or more, not {every_n_steps}")
         if isinstance(optional, str):
             raise TypeError(f"optional is a list of names, not the text {optional!r}: optional=[{optional!r}]")
         if every_n_steps is None and every_n_secs is None:
             every_n_steps = _DEFAULT_STEPS
+        if isinstance(every_n_steps, int) and every_n_steps < 1:
+            raise ValueError(f"every_n_steps is 1 or more, not {every_n_steps}")
         self.timer = th.SecondOrStepTimer(every_n_secs, every_n_steps, clock=clock)
-        self._tensors = tensors
+        self._tensors = None if tensors is None else as_tensors(tensors)
         self._optional = list(optional)
         # Whatever the working directory will be.
         self._path = None if path is None else Path(path).absolute()
@@ -81,7 +82,6 @@ class MetricsFileHook(th.SessionRunHook, ABC):
     def _reset(self) -> None:
         self.timer.reset()
         self._file: LineFile | None = None
-        self._last_step: int | None = None
         self._left_out: set[str] = set()
 
     def begin(self, graph: th.Graph) -> None:
@@ -96,38 +96,46 @@ class MetricsFileHook(th.SessionRunHook, ABC):
             OSError: The file cannot be written.
         """
         self._args = th.SessionRunArgs(self._fetches(session.graph))
-        self._last_step = None
         # After a recovery, steps come again that were written.
         self.timer.reset()
         again = self._file is not None
         if self._file is None:
-            self._file = self.open_file(self._path_in(session))
+            path = self._path_in(session)
+            if path is None:
+                return
+            self._file = self.open_file(path)
         # A session that is created anew goes on with its own file, restored or not.
         if again or session.restored is not None:
             self._file.go_on(session.global_step)
         else:
             self._file.begin()
 
-    def before_run(self, run_context: th.SessionRunContext) -> th.SessionRunArgs:
+    def before_run(self, run_context: th.SessionRunContext) -> th.SessionRunArgs | None:
         """Ask for the values: the step that the run leads to is due."""
-        return self._args
+        return None if self._file is None else self._args
 
     # After whoever evaluates in this step, wherever that stands: what it finds is of this step.
     @th.hookimpl(trylast=True)
     def after_run(self, run_context: th.SessionRunContext, run_values: th.SessionRunValues) -> None:
         """Write them."""
-        assert self._file is not None
         session = run_context.session
         step = session.global_step
-        # Another run at a step that is written is none of its own.
-        if step == self._last_step:
+        if self._file is None:
+            self.timer.update_last_triggered_step(step)
             return
-        values = self._of_all(session, run_values.results) if self._tensors_are_all else dict(run_values.results)
-        values.update({name: session.published[name] for name in self._optional if name in session.published})
+        # Another run at a step that is written is none of its own.
+        if step == self.timer.last_triggered_step():
+            return
+        named = {name: session.published[name] for name in self._optional if name in session.published}
+        values = {}
+        if self._tensors_are_all:
+            values = self._of_all({**session.kept, **run_values.results}, self._file)
+        else:
+            named = {**run_values.results, **named}
+        values.update({tag: self._file.as_written(value, tag) for tag, value in named.items()})
         if values:
             self._file.write(step, round(time.time(), 3), values)
         self.timer.update_last_triggered_step(step)
-        self._last_step = step
 
     @th.hookimpl(optionalhook=True)
     def before_save(self, session: th.Session, step: int) -> None:
@@ -174,9 +182,13 @@ class MetricsFileHook(th.SessionRunHook, ABC):
                 )
         return names
 
-    def _path_in(self, session: th.Session) -> Path:
+    def _path_in(self, session: th.Session) -> Path | None:
+        """Where to write; None where another process does that for all."""
         if self._path is not None:
             return self._path
+        if not session.is_chief:
+            _log.info("%s writes no file here, since the chief does: path=... has it write one", type(self).__name__)
+            return None
         if session.summary_dir is None:
             raise ValueError(
                 f"there is no folder for {self.default_name}: pass {type(self).__name__}(path=...), or give the "
@@ -184,14 +196,20 @@ class MetricsFileHook(th.SessionRunHook, ABC):
             )
         return session.summary_dir / self.default_name
 
-    def _of_all(self, session: th.Session, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Of all that was published what can be written as it is; what cannot is said once."""
+    def _of_all(self, values: Mapping[str, Any], file: LineFile) -> dict[str, Any]:
+        """Of all that was published what can be written; what cannot is said once."""
         found = {}
-        for tag, value in {**session.kept, **values}.items():
-            if tag not in _TAKEN and is_single(value):
-                found[tag] = value
-            elif tag not in self._left_out and tag not in self._optional:
-                self._left_out.add(tag)
-                why = "the file has that name itself" if tag in _TAKEN else "it is no single number or text"
-                _log.warning("%r is not written, since %s: tensors=... names what is to be written", tag, why)
+        for tag, value in values.items():
+            if tag in self._optional:
+                continue
+            try:
+                if tag in _TAKEN:
+                    raise ValueError("the file has that name itself")
+                if not is_single(value):
+                    raise ValueError("it is no single number or text")
+                found[tag] = file.as_written(value, tag)
+            except (TypeError, ValueError) as why:
+                if tag not in self._left_out:
+                    self._left_out.add(tag)
+                    _log.warning("%r is not written, since %s: tensors=... names what is to be written", tag, why)
         return found

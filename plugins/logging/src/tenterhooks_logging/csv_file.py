@@ -54,8 +54,11 @@ class _Csv(LineFile):
         super().go_on(step)
         self._columns = columns
 
+    def as_written(self, value: Any, tag: str) -> Any:
+        return _cell(value, tag)
+
     def write(self, step: int, time: float, values: dict[str, Any]) -> None:
-        cells = {"step": step, "time": time, **{tag: _cell(value, tag) for tag, value in values.items()}}
+        cells = {"step": step, "time": time, **values}
         new = [tag for tag in cells if tag not in self._columns]
         if new:
             self._add_columns(new)
@@ -67,8 +70,7 @@ class _Csv(LineFile):
     def _add_columns(self, new: list[str]) -> None:
         columns = [*self._columns, *new]
         if self._columns:
-            rows = self.lines()
-            next(rows)
+            rows = itertools.islice(self.lines(), 1, None)
             cells = b"," * len(new)
             self.replace(itertools.chain([_line(columns)], (row.rstrip(b"\r\n") + cells + b"\n" for row in rows)))
         else:
@@ -87,7 +89,8 @@ def _cells(line: bytes) -> list[str]:
 def _line(cells: list[Any]) -> bytes:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerow(cells)
-    return text.getvalue().encode()
+    # Half of a character, as names of files may have it, is escaped as in JSON.
+    return text.getvalue().encode(errors="backslashreplace")
 
 
 def _cell(value: Any, tag: str) -> Any:
@@ -102,10 +105,15 @@ def _cell(value: Any, tag: str) -> Any:
     shape = tuple(getattr(value, "shape", ()))
     if not shape:
         single = plain(value, tag)
-        if is_single(single) and len(str(single).splitlines()) <= 1 and len(tag.splitlines()) <= 1:
+        if is_single(single) and _is_line(str(single)) and _is_line(tag):
             return single
     what = f"has the shape {shape}" if shape else f"is {value!r:.60}"
     raise ValueError(
         f"a cell of a table has one number or a text of one line, and {tag!r} {what}: write what makes one number of "
         "it, such as its mean, or write it with JsonLinesHook"
     )
+
+
+def _is_line(text: str) -> bool:
+    """Whether a text is of one line, and does not end it either."""
+    return len(f"{text}.".splitlines()) == 1

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import tenterhooks as th
-from tenterhooks.fetches import Tensors, names_by_tag
+from tenterhooks.fetches import Tensors, as_tensors, names_by_tag
 
 __all__ = ["LoggingTensorHook"]
 
@@ -33,7 +33,8 @@ class LoggingTensorHook(th.SessionRunHook):
         clock: Gives the time in seconds.
 
     Raises:
-        ValueError: Not one of the periods was given, or one that is no period.
+        ValueError: Not one of the periods was given, or one that is no period, or an empty list of tensors.
+        TypeError: An option is of another type.
         UnknownNameError: When the session is created: a tensor does not exist.
 
     Example:
@@ -57,14 +58,18 @@ class LoggingTensorHook(th.SessionRunHook):
             raise ValueError(
                 f"only one of every_n_iter and every_n_secs can be given, not {every_n_iter=} and {every_n_secs=}"
             )
-        if every_n_iter is not None and every_n_iter <= 0:
+        if isinstance(every_n_iter, int) and every_n_iter < 1:
             raise ValueError(f"every_n_iter is 1 or more, not {every_n_iter}")
         self.timer: th.SecondOrStepTimer | None = None
         if every_n_iter is not None or every_n_secs is not None:
             self.timer = th.SecondOrStepTimer(every_n_secs, every_n_iter, clock=clock)
         elif not at_end:
             raise ValueError("nothing would be logged: give one of every_n_iter and every_n_secs, or at_end=True")
-        self._tensors = tensors
+        self._tensors = as_tensors(tensors)
+        if self._tensors in ([], {}):
+            raise ValueError(f"nothing would be logged: tensors={tensors!r} names no value, such as 'loss'")
+        if formatter is not None and not callable(formatter):
+            raise TypeError(f"formatter is a function that makes a message of the values by tag, not {formatter!r}")
         self._at_end = at_end
         self._formatter = formatter
         self._reset()

@@ -41,8 +41,11 @@ class JsonLinesHook(MetricsFileHook):
 
 
 class _JsonLines(LineFile):
+    def as_written(self, value: Any, tag: str) -> Any:
+        return plain(value, tag)
+
     def write(self, step: int, time: float, values: dict[str, Any]) -> None:
-        self._add({"step": step, "time": time, **{tag: plain(value, tag) for tag, value in values.items()}})
+        self._add({"step": step, "time": time, **values})
 
     def write_end(self, step: int, time: float, how: str) -> None:
         self._add({"step": step, "time": time, "end": how})

@@ -30,13 +30,13 @@ class ProfilerHook(th.SessionRunHook):
         save_secs: The seconds between two traces, in place of the steps. By default there is no period.
         trace_steps: The global steps to trace; the first one of a fresh session is 1.
         output_dir: The folder for the traces, one file `timeline-<step>.json` each, by default the session's
-            `summary_dir`.
+            `summary_dir`, where only the chief writes.
         clock: Gives the time in seconds.
 
     Raises:
         ValueError: Both periods were given, one that is none, or steps that are none. When the session is created:
             there is no folder for the traces.
-        TypeError: `trace_steps` is no list of whole numbers.
+        TypeError: `trace_steps` is no list of whole numbers, or a period no number.
 
     Example:
         >>> hook = ProfilerHook(trace_steps=range(100, 105), output_dir="profile")
@@ -53,7 +53,7 @@ class ProfilerHook(th.SessionRunHook):
     ) -> None:
         if save_steps is not None and save_secs is not None:
             raise ValueError(f"only one of save_steps and save_secs can be given, not {save_steps=} and {save_secs=}")
-        if save_steps is not None and save_steps < 1:
+        if isinstance(save_steps, int) and save_steps < 1:
             raise ValueError(f"save_steps is 1 or more, not {save_steps}")
         # Not named `timer`, by which a session would leave out runs: all are measured.
         self._period: th.SecondOrStepTimer | None = None
@@ -114,18 +114,22 @@ class ProfilerHook(th.SessionRunHook):
         if not self._traces:
             return
         folder = self._output_dir or session.summary_dir
+        if self._output_dir is None and not session.is_chief:
+            _log.info("no traces are written here, since the chief writes them: output_dir=... has them written")
+            return
         if folder is None:
             raise ValueError(
                 "there is no folder for the traces: give ProfilerHook an output_dir, or the session a checkpoint_dir"
             )
-        self._folder = Path(folder)
+        # Whatever the working directory will be.
+        self._folder = Path(folder).absolute()
         self._folder.mkdir(parents=True, exist_ok=True)
 
     @th.hookimpl(tryfirst=True)
     def before_run(self, run_context: th.SessionRunContext) -> th.SessionRunArgs | None:
         """Begin to measure a run, and ask for the time of its nodes if it is to be traced."""
         self._write()
-        self._due = self._traces and self._is_due(run_context.session.global_step)
+        self._due = self._folder is not None and self._is_due(run_context.session.global_step)
         self._watch.start_run(noted=self._due)
         if not self._due:
             return None

@@ -1,8 +1,9 @@
-"""Log records above the bar: while it is shown, handlers write them so that the bar makes room."""
+"""Log records and warnings above the bar: while it is shown, they are written so that the bar makes room."""
 
 import logging
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any, TextIO
@@ -35,11 +36,23 @@ class _Aside:
         return getattr(self.stream, name)
 
 
+class _WarningsAside:
+    """Shows a warning as it was shown before, while the bar makes room."""
+
+    def __init__(self, show: Callable[..., None], room: Callable[[], AbstractContextManager[None]]) -> None:
+        self.show = show
+        self._room = room
+
+    def __call__(self, *warning: Any, **where: Any) -> None:
+        with self._room():
+            self.show(*warning, **where)
+
+
 class LogsAside:
     """Has handlers write while the bar makes room: those of all loggers that write to a terminal, or beside the bar.
 
     Their lists of handlers are left alone, and each handler gets its stream back unless it was given another one
-    meanwhile.
+    meanwhile. Warnings make room too.
 
     Args:
         file: Where the bar is.
@@ -51,6 +64,7 @@ class LogsAside:
         self._room = room
         self._taken: list[tuple[logging.StreamHandler[Any], _Aside]] = []
         self._last_resort: tuple[logging.Handler, logging.Handler] | None = None
+        self._warnings: _WarningsAside | None = None
 
     def take(self) -> None:
         """Take those that there are, of which some may be new."""
@@ -61,6 +75,9 @@ class LogsAside:
             instead.setLevel(last.level)
             logging.lastResort = instead
             self._last_resort = last, instead
+        if self._is_beside(sys.stderr) and not isinstance(warnings.showwarning, _WarningsAside):
+            self._warnings = _WarningsAside(warnings.showwarning, self._make_room)
+            warnings.showwarning = self._warnings
         for handler in _handlers():
             # Set at once, and not by `setStream`, which waits for whoever logs: that may wait for the bar.
             if self._is_beside(handler.stream):
@@ -78,9 +95,16 @@ class LogsAside:
             if logging.lastResort is instead:
                 logging.lastResort = last
             self._last_resort = None
+        if self._warnings is not None:
+            if warnings.showwarning is self._warnings:
+                warnings.showwarning = self._warnings.show
+            self._warnings = None
 
     def _aside(self, stream: Any) -> _Aside:
-        return _Aside(stream, lambda: self._room(self._file))
+        return _Aside(stream, self._make_room)
+
+    def _make_room(self) -> AbstractContextManager[None]:
+        return self._room(self._file)
 
     def _is_beside(self, stream: Any) -> bool:
         return not isinstance(stream, _Aside) and (stream is self._file or is_terminal(stream))

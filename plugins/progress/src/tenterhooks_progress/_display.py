@@ -128,15 +128,17 @@ class _Lines:
     def show(self, progress: Progress) -> None:
         from tqdm import tqdm
 
+        # One that is surpassed was not the last step, and none is known.
+        total = None if self._total is None or progress.step > self._total else self._total
         text = tqdm.format_meter(
             progress.step,
-            self._total,
+            total,
             progress.elapsed,
             unit=_UNIT,
             prefix=self._desc,
             rate=progress.rate or 0.0,
             postfix=progress.postfix,
-            bar_format=_LINE_WITHOUT_TOTAL if self._total is None else _LINE,
+            bar_format=_LINE_WITHOUT_TOTAL if total is None else _LINE,
         )
         self._file.write(f"{text}\n")
         self._file.flush()

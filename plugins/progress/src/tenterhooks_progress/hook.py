@@ -1,15 +1,18 @@
 """The hook that shows how far a session is."""
 
+import contextlib
 import io
 import logging
+import math
+import operator
 import sys
 import time
 import weakref
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TextIO
+from typing import Any, SupportsIndex, TextIO
 
 import tenterhooks as th
-from tenterhooks.fetches import Tensors, names_by_tag
+from tenterhooks.fetches import Tensors, as_tensors, names_by_tag
 from tenterhooks_progress._display import Display, Progress, open_display
 from tenterhooks_progress._pace import Pace
 
@@ -53,7 +56,7 @@ class ProgressHook(th.SessionRunHook):
         desc: A text in front.
         every_n_secs: The seconds between two updates of a bar.
         line_every_n_secs: The seconds between two lines, where there is no bar.
-        file: Where to write; by default `sys.stderr`.
+        file: Where to write; by default `sys.stderr`, and only in the chief's process.
         clock: Gives the time in seconds.
 
     Raises:
@@ -78,8 +81,9 @@ class ProgressHook(th.SessionRunHook):
         file: TextIO | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        if total is not None and (not isinstance(total, int) or isinstance(total, bool)):
+        if total is not None and (not isinstance(total, SupportsIndex) or isinstance(total, bool)):
             raise TypeError(f"total is the global step at which the training ends, a whole number, not {total!r}")
+        total = None if total is None else operator.index(total)
         if total is not None and total < 1:
             raise ValueError(f"total is the global step at which the training ends, 1 or more, not {total}")
         if isinstance(optional, str):
@@ -87,11 +91,13 @@ class ProgressHook(th.SessionRunHook):
         if file is not None and not callable(getattr(file, "write", None)):
             raise TypeError(f"file is open for writing text, as sys.stderr is, not {file!r}: open() gives one")
         for name, secs in (("every_n_secs", every_n_secs), ("line_every_n_secs", line_every_n_secs)):
+            if not isinstance(secs, int | float) or isinstance(secs, bool):
+                raise TypeError(f"{name} is a period in seconds, a number, not {secs!r}")
             if not secs >= 0:
                 raise ValueError(f"{name} is a period in seconds, 0 or more, not {secs}")
         self.timer = _Timer(every_n_secs, total, clock=clock)
         self._total = total
-        self._values = values
+        self._values = as_tensors(values)
         self._optional = list(optional)
         self._desc = desc
         self._periods = every_n_secs, line_every_n_secs
@@ -116,26 +122,36 @@ class ProgressHook(th.SessionRunHook):
         self._args = th.SessionRunArgs(names_by_tag(session.graph, self._values))
         if self._dropped is None:
             self._pace = Pace(self.timer.clock)
-            file = self._file or sys.stderr or io.StringIO()
-            self._display = open_display(
-                file, session.global_step, self._total, self._desc, chosen=self._file is not None
-            )
-            self.timer.every_secs = self._periods[not self._display.is_bar]
+            self._display = self._open(session)
         else:
             self._dropped.detach()
-        if self._display is not None:
-            # Of a session that is dropped unclosed, nothing is left on the screen or in the log's handlers.
-            self._dropped = weakref.finalize(session, self._display.close)
+        if self._display is None:
+            self._give_up()
+            return
+        # Of a session that is dropped unclosed, nothing is left on the screen or in the log's handlers.
+        self._dropped = weakref.finalize(session, self._display.close)
         self._pace.begin(session.global_step, session.paused_secs)
         self._show(session, "")
 
-    def before_run(self, run_context: th.SessionRunContext) -> th.SessionRunArgs:
+    def _open(self, session: th.Session) -> Display | None:
+        """What shows it; None where another process does, on a terminal that is likely the same."""
+        if self._file is None and not session.is_chief:
+            return None
+        file = self._file or sys.stderr or io.StringIO()
+        display = open_display(file, session.global_step, self._total, self._desc, chosen=self._file is not None)
+        self.timer.every_secs = self._periods[not display.is_bar]
+        return display
+
+    def before_run(self, run_context: th.SessionRunContext) -> th.SessionRunArgs | None:
         """Ask for the values: the step that the run leads to is due."""
-        return self._args
+        return None if self._display is None else self._args
 
     def after_run(self, run_context: th.SessionRunContext, run_values: th.SessionRunValues) -> None:
         """Show the step and its values."""
         session = run_context.session
+        if self._display is None:
+            self.timer.update_last_triggered_step(session.global_step)
+            return
         values = {"epoch": session.loop.epoch} if session.loop.has_epochs else {}
         values.update(run_values.results)
         values.update({name: session.published[name] for name in self._optional if name in session.published})
@@ -170,6 +186,8 @@ class ProgressHook(th.SessionRunHook):
         self._give_up()
 
     def _give_up(self) -> None:
+        # There is nothing more to do: it need not be called.
+        self.timer.every_secs = math.inf
         if self._display is not None:
             self._display.close()
             self._display = None
@@ -183,9 +201,8 @@ def _texts(values: Mapping[str, Any]) -> str:
 
 def _text(value: Any) -> str:
     """A value in few characters of one line."""
-    if not isinstance(value, str | int):
-        try:
+    # Of an array of one NumPy makes a number too, and warns that it will not any more.
+    if not isinstance(value, str | int) and not tuple(getattr(value, "shape", ())):
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
             return f"{float(value):.4g}"
-        except (TypeError, ValueError):
-            value = str(value)
     return " ".join(str(value).split())[:_LONGEST_TEXT]

@@ -50,7 +50,8 @@ class StepCounterHook(th.SessionRunHook):
     Args:
         every_n_steps: The global steps between two measurements; 100 if no period is given.
         every_n_secs: The seconds between two measurements, in place of the steps.
-        output_dir: The folder for the summary; by default the session's `summary_dir`. Without both it is only logged.
+        output_dir: The folder for the summary; by default the session's `summary_dir`, where only the chief writes.
+            Without a folder it is only logged.
         summary_writer: Where to write, in place of a folder. It is flushed, and closed by whoever made it.
         clock: Gives the time in seconds.
 
@@ -112,7 +113,7 @@ class StepCounterHook(th.SessionRunHook):
             return self._given_writer
         if self._output_dir is not None:
             return open_summary_writer(self._output_dir)
-        if session.summary_dir is None:
+        if session.summary_dir is None or not session.is_chief:
             return None
         if not summary_writer_installed():
             _log.info("%s is logged only: to have it in TensorBoard too, pip install tenterhooks-summary", _TAG)

@@ -1,14 +1,17 @@
 """The hook that writes summaries."""
 
+import logging
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import tenterhooks as th
 from tenterhooks.summaries import SummaryWriter, check_summary_writer, leave_summary_writer, open_summary_writer
-from tenterhooks_summary.kinds import Kind, Scalar, Summaries, collected, kinds_by_tag
+from tenterhooks_summary.kinds import Kind, Scalar, Summaries, as_summaries, collected, kinds_by_tag
 
 __all__ = ["SummarySaverHook"]
+
+_log = logging.getLogger("tenterhooks_summary")
 
 
 class SummarySaverHook(th.SessionRunHook):
@@ -24,7 +27,7 @@ class SummarySaverHook(th.SessionRunHook):
     Args:
         save_steps: The period in global steps.
         save_secs: The period in seconds. Exactly one of the two is given.
-        output_dir: The folder; by default the session's `summary_dir`.
+        output_dir: The folder; by default the session's `summary_dir`, where only the chief writes.
         tensors: What to write: a node or its name, several of them, or a dict of them by tag (the curve's name;
             otherwise the node's). What is no number is given as `Histogram("w")`, `Image(...)` or `Text(...)`. By
             default the graph's collections `summaries`, `summaries/histograms`, `summaries/images` and
@@ -35,7 +38,7 @@ class SummarySaverHook(th.SessionRunHook):
 
     Raises:
         ValueError: Both periods or none were given; or, when the session is created, there is no folder.
-        TypeError: `summary_writer` is no `tenterhooks.summaries.SummaryWriter`.
+        TypeError: An option is of another type: `summary_writer` is no `tenterhooks.summaries.SummaryWriter`.
         UnknownNameError: When the session is created: a tensor does not exist.
 
     Example:
@@ -60,7 +63,12 @@ class SummarySaverHook(th.SessionRunHook):
             )
         self.timer = th.SecondOrStepTimer(save_secs, save_steps, clock=clock)
         self._output_dir = output_dir
-        self._tensors = tensors
+        self._tensors = None if tensors is None else as_summaries(tensors)
+        if hparams is not None and not isinstance(hparams, Mapping):
+            raise TypeError(
+                f"hparams are a dict of values by name, not {hparams!r:.60} of type {type(hparams).__name__}: "
+                "vars(...) makes one of a namespace"
+            )
         self._hparams = hparams
         check_summary_writer(summary_writer)
         self._given_writer = summary_writer
@@ -93,6 +101,7 @@ class SummarySaverHook(th.SessionRunHook):
         if not recovered:
             self._writer = self._given_writer or self._open(session)
         if self._writer is None:
+            self._args = None
             return
         self._writer.start(session.global_step + 1)
         if self._hparams and not recovered:
@@ -101,12 +110,21 @@ class SummarySaverHook(th.SessionRunHook):
 
     def _open(self, session: th.Session) -> SummaryWriter | None:
         folder = session.summary_dir if self._output_dir is None else self._output_dir
+        if self._output_dir is None and not session.is_chief:
+            _log.info("no summaries are written here, since the chief writes them: output_dir=... has them written")
+            return None
         if folder is None:
             raise ValueError(
                 "there is no folder for the summaries: pass SummarySaverHook(output_dir=...), or give the session a "
                 "summary_dir or a checkpoint_dir"
             )
-        return open_summary_writer(folder) if self._names or self._hparams else None
+        if self._names or self._hparams:
+            return open_summary_writer(folder)
+        _log.warning(
+            "there are no summaries to write: pass SummarySaverHook(tensors=...), or put tensors into the graph's "
+            "collection 'summaries'"
+        )
+        return None
 
     def before_run(self, run_context: th.SessionRunContext) -> th.SessionRunArgs | None:
         """Ask for the values if the step that the run leads to is due."""
@@ -118,6 +136,9 @@ class SummarySaverHook(th.SessionRunHook):
         if not self._due:
             return
         step = run_context.session.global_step
+        # Another run at a step that is written is none of its own: its values are those after the update.
+        if step == self.timer.last_triggered_step():
+            return
         self.timer.update_last_triggered_step(step)
         if self._writer is None or self._args is None:
             return

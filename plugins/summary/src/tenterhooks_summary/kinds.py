@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 from tenterhooks import Graph, Node
-from tenterhooks.fetches import names_by_tag
+from tenterhooks.fetches import as_tensors, names_by_tag
 from tenterhooks.summaries import SummaryWriter
 
-__all__ = ["Histogram", "Image", "Kind", "Scalar", "Summaries", "Text", "collected", "kinds_by_tag"]
+__all__ = ["Histogram", "Image", "Kind", "Scalar", "Summaries", "Text", "as_summaries", "collected", "kinds_by_tag"]
 
 
 class Kind(ABC):
@@ -59,7 +59,7 @@ class Scalar(Kind):
         if not shape and not isinstance(value, str | bytes):
             try:
                 return float(value)
-            except (TypeError, ValueError) as error:
+            except (TypeError, ValueError, OverflowError) as error:
                 cause = error
         what = f"has the shape {shape}" if shape else f"is {value!r:.60} of type {type(value).__name__}"
         raise ValueError(
@@ -109,6 +109,15 @@ _COLLECTIONS: dict[str, type[Kind]] = {
     "summaries/images": Image,
     "summaries/texts": Text,
 }
+
+
+def as_summaries(summaries: Summaries) -> Summaries:
+    """Check what a hook was given to write, and make it last for more than one session.
+
+    Raises:
+        TypeError: It is neither one value, several, nor a dict of them by tag.
+    """
+    return summaries if isinstance(summaries, Kind) else as_tensors(summaries)  # type: ignore[arg-type]
 
 
 def collected(graph: Graph) -> list[Kind]:

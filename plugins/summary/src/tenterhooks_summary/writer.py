@@ -42,7 +42,8 @@ class TensorBoardWriter(SummaryWriter):
         from tenterhooks_summary import _events, _values
 
         self._events, self._values = _events, _values
-        self._directory = Path(directory)
+        # Whatever the working directory is when the file is made.
+        self._directory = Path(directory).absolute()
         self._directory.mkdir(parents=True, exist_ok=True)
         self._clock = clock
         self._step = 0
@@ -113,10 +114,12 @@ class TensorBoardWriter(SummaryWriter):
 
         Raises:
             RuntimeError: The writer is closed.
-            TypeError: One is no truth value, number or text.
+            TypeError: One is no truth value, number or text, or its name is no text.
         """
         plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in hparams.items()}
         for name, value in plain.items():
+            if not isinstance(name, str):
+                raise TypeError(f"hyperparameters have names, not {name!r} of type {type(name).__name__}")
             if not isinstance(value, bool | int | float | str):
                 raise TypeError(
                     f"the hyperparameter {name!r} is {value!r:.60} of type {type(value).__name__}: give a truth value, "
