@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -25,6 +25,8 @@ PROGRAM = Path(__file__).with_name("curves_example.py")
 # It is killed within the first, far from the checkpoint before it, and ends with the other.
 KILLED_IN, LAST = 57, 80
 STEPS = list(range(1, LAST + 1))
+
+_Seen = TypeVar("_Seen")
 
 
 class Server:
@@ -51,7 +53,7 @@ class Server:
         """The steps of a tag, once it has been read so far: each is read in its own time."""
         return self.until(lambda: self.steps(kind, tag), lambda steps: step in steps)
 
-    def until(self, look: Callable[[], Any], is_there: Callable[[Any], bool]) -> Any:
+    def until(self, look: Callable[[], _Seen], is_there: Callable[[_Seen], bool]) -> _Seen:
         """What there is to see, once it is as it is to be."""
         deadline = time.monotonic() + LONGEST_SECS
         while not is_there(seen := look()):
