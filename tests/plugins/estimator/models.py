@@ -121,3 +121,15 @@ class Noting(th.SessionRunHook):
 
     def on_exception(self, session: th.Session | None, exception: BaseException) -> None:
         self.calls.append(f"{self.name}.{type(exception).__name__}")
+
+
+class Enough(th.SessionRunHook):
+    """Ends what has no end, so that a test fails, and does not hang."""
+
+    def __init__(self, runs: int) -> None:
+        self._left = runs
+
+    def after_run(self, run_context: th.SessionRunContext, run_values: th.SessionRunValues) -> None:
+        self._left -= 1
+        if not self._left:
+            run_context.request_stop("enough")

@@ -12,7 +12,7 @@ import tenterhooks as th
 from tenterhooks_checkpoint import Saver
 from tenterhooks_estimator import Estimator, EstimatorSpec, ModeKeys, metrics
 
-from .models import Noting, batches, default_graph, few, input_fn, make, saved, steps
+from .models import Enough, Noting, batches, default_graph, few, input_fn, make, saved, steps
 
 
 @pytest.fixture
@@ -130,6 +130,42 @@ def test_each_value_is_computed_once_a_batch_for_all_metrics(folder: Path) -> No
     assert calls == ["classes"] * 3
 
 
+def with_loss(folder: Path, loss: Any) -> Estimator:
+    def model_fn(mode: ModeKeys) -> EstimatorSpec:
+        graph = default_graph()
+        graph.variable("w", np.zeros(3))
+        ops = {"mean": metrics.mean(graph.tensor(lambda w: w.sum(), name="sum"))}
+        return EstimatorSpec(mode, loss=graph.tensor(loss, name="loss"), eval_metric_ops=ops)
+
+    return Estimator(model_fn, folder)
+
+
+def test_it_ends_with_an_input_that_the_model_does_not_look_at(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "tenterhooks_estimator"):
+        with_loss(folder, lambda: 1.5).evaluate(few(3), hooks=[Enough(5)])
+    assert any(message.startswith("evaluated 3 batches") for message in caplog.messages)
+
+
+@pytest.mark.parametrize(("loss", "count"), [([0.5, 1.5], 2), (np.ones((2, 3)), 6), ([], 0)])
+def test_a_loss_is_one_number(folder: Path, loss: Any, count: int) -> None:
+    with pytest.raises(ValueError, match=f"the loss of a batch is one number, not {count}: take their mean, say"):
+        with_loss(folder, lambda: loss).evaluate(few(1), hooks=[Enough(5)])
+    assert with_loss(folder, lambda: np.array([[2.5]])).evaluate(few(1))["loss"] == 2.5
+
+
+def test_what_is_no_metric_is_named(folder: Path) -> None:
+    def model_fn(mode: ModeKeys) -> EstimatorSpec:
+        graph = default_graph()
+        graph.variable("w", np.zeros(3))
+        loss = graph.tensor(lambda: 1.0, name="loss")
+        made: Any = list
+        return EstimatorSpec(mode, loss=loss, eval_metric_ops={"wrong": metrics.MetricOp(made, {"values": loss})})
+
+    with pytest.raises(AttributeError, match="update") as caught:
+        Estimator(model_fn, folder).evaluate(few(1), hooks=[Enough(5)])
+    assert "in the metric 'wrong' of the evaluation" in caught.value.__notes__
+
+
 def test_an_empty_input_is_an_error(folder: Path) -> None:
     with pytest.raises(ValueError, match="the evaluation saw no batch: input_fn gave none"):
         make(folder).evaluate(few(0))
@@ -146,6 +182,8 @@ def test_without_a_checkpoint_it_is_an_error(tmp_path: Path) -> None:
         ({"steps": 0}, ValueError, "steps is 1 or more, not 0"),
         ({"input_fn": None}, TypeError, "input_fn is a function, not None"),
         ({"hooks": [object()]}, th.HookError, "hook"),
+        ({"hooks": "nan"}, TypeError, r"hooks is a list, not 'nan' of type str: pass \['nan'\]"),
+        ({"name": 3}, ValueError, "name of an evaluation is a part of a folder's name, not 3"),
         ({"checkpoint_path": "nowhere"}, th.CheckpointError, "nowhere is no whole checkpoint"),
         ({"name": "a/b"}, ValueError, "name of an evaluation is a part of a folder's name, not 'a/b'"),
     ],

@@ -41,3 +41,16 @@ def test_each_evaluation_has_a_metric_of_its_own() -> None:
 
 def test_the_number_of_thresholds_is_the_metrics() -> None:
     assert repr(metrics.auc("l", "p", num_thresholds=9).make()) == "<BinnedAUC of 8 bins>"
+
+
+@pytest.mark.parametrize(
+    ("make", "inputs", "message"),
+    [
+        (3, {}, "make is a function that makes a metric, such as its class, not 3"),
+        (Mean(), {}, "make is a function that makes a metric, such as its class, not <Mean"),
+        (Mean, ["loss"], r"inputs is a dict of nodes by the metric's arguments, not \['loss'\]"),
+    ],
+)
+def test_what_is_of_the_wrong_kind_is_named(make: Any, inputs: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        MetricOp(make, inputs)

@@ -11,7 +11,7 @@ import tenterhooks as th
 from tenterhooks_checkpoint import Saver
 from tenterhooks_estimator import Estimator, EstimatorSpec, ModeKeys
 
-from .models import Noting, batches, default_graph, few, make
+from .models import Enough, Noting, batches, default_graph, few, make
 
 
 @pytest.fixture
@@ -50,6 +50,18 @@ def test_batches_may_be_given_as_they_are(folder: Path) -> None:
     given = list(make(folder).predict(few(2), yield_single_examples=False))
     assert [batch["logits"].shape for batch in given] == [(8,), (8,)]
     assert list(with_predictions(folder, alone=lambda features: 7).predict(few(1), yield_single_examples=False)) == [7]
+
+
+@pytest.mark.parametrize("wanted", [{"w": "w"}, {}])
+def test_it_ends_with_an_input_that_the_predictions_do_not_look_at(folder: Path, wanted: Any) -> None:
+    def model_fn(mode: ModeKeys) -> EstimatorSpec:
+        default_graph().variable("w", np.zeros(3))
+        return EstimatorSpec(mode, predictions=wanted)
+
+    noting = Noting()
+    examples = Estimator(model_fn, folder).predict(few(2), hooks=[noting, Enough(5)])
+    assert len(list(examples)) == 2 * 3 * len(wanted)
+    assert noting.calls == ["noting.begin", "noting.run5", "noting.run5", "noting.end"]
 
 
 def test_just_what_is_wanted_is_computed(folder: Path) -> None:
@@ -137,6 +149,11 @@ def test_an_input_function_is_looked_at_at_once(folder: Path) -> None:
     wrong: Any = [1]
     with pytest.raises(TypeError, match=r"input_fn is a function, not \[1\]"):
         make(folder).predict(wrong)
+
+
+def test_hooks_are_looked_at_at_once(folder: Path) -> None:
+    with pytest.raises(TypeError, match=r"hooks is a list, not 'nan' of type str: pass \['nan'\]"):
+        make(folder).predict(few(1), hooks="nan")
 
 
 def test_an_unknown_prediction_is_an_error_with_the_nearest_one(folder: Path) -> None:

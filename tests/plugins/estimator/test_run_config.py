@@ -32,6 +32,20 @@ def test_a_number_is_0_or_more(name: str) -> None:
         RunConfig(**given)
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("save_checkpoints_steps", 2.5, r"save_checkpoints_steps is a whole number, not 2\.5 of type float"),
+        ("keep_checkpoint_max", "all", "keep_checkpoint_max is a whole number, not 'all' of type str"),
+        ("save_checkpoints_secs", "600", "save_checkpoints_secs is a number of seconds, not '600' of type str"),
+    ],
+)
+def test_what_is_no_number_is_named(name: str, value: Any, message: str) -> None:
+    given: dict[str, Any] = {name: value}
+    with pytest.raises(TypeError, match=message):
+        RunConfig(**given)
+
+
 def test_it_is_not_changed() -> None:
     config: Any = RunConfig()
     with pytest.raises(AttributeError):

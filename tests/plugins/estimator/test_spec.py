@@ -75,6 +75,7 @@ def test_hooks_and_training_ops_are_kept_as_lists_of_their_own() -> None:
             TypeError,
             r"eval_metric_ops\['a'\] is a MetricOp, as metrics\.accuracy",
         ),
+        ({"eval_metric_ops": {3: metrics.mean("x")}}, TypeError, "the name of a metric is a string, not 3 of type int"),
         ({"eval_metric_ops": {"loss": metrics.mean("x")}}, ValueError, "a metric cannot be named 'loss'"),
         ({"eval_metric_ops": {"global_step": metrics.mean("x")}}, ValueError, "a metric cannot be named 'global_step'"),
     ],

@@ -58,6 +58,17 @@ def test_it_ends_with_the_input(tmp_path: Path) -> None:
     assert steps(tmp_path) == [0, 2]
 
 
+def test_it_ends_with_an_input_that_its_op_does_not_look_at(tmp_path: Path) -> None:
+    def model_fn(mode: ModeKeys) -> EstimatorSpec:
+        graph = default_graph()
+        loss = graph.tensor(lambda: 0.0, name="loss")
+        return EstimatorSpec(mode, loss=loss, train_op=graph.train_op(lambda: None, name="train"))
+
+    # A stop, so that it fails, and does not hang.
+    Estimator(model_fn, tmp_path).train(few(3), hooks=[th.make_hook("stop-at-step", last_step=5)])
+    assert steps(tmp_path) == [0, 3]
+
+
 def test_it_ends_where_a_hook_asks_for_it(tmp_path: Path) -> None:
     make(tmp_path).train(input_fn, hooks=[th.make_hook("stop-at-step", last_step=4)])
     assert steps(tmp_path) == [0, 4]
@@ -226,10 +237,14 @@ def test_it_recovers_as_any_training_does(tmp_path: Path) -> None:
             r"give either steps, from here on, or max_steps, in all, not steps=1",
         ),
         ({"steps": 0}, ValueError, "steps is 1 or more, not 0"),
+        ({"max_steps": 1e6}, TypeError, r"max_steps is a whole number, not 1000000\.0 of type float"),
         ({"max_steps": -3}, ValueError, "max_steps is 1 or more, not -3"),
         ({"input_fn": [1]}, TypeError, r"input_fn is a function, not \[1\]"),
         ({"input_fn": lambda size: []}, ValueError, "input_fn .* needs the argument 'size'"),
         ({"hooks": [object()]}, th.HookError, "hook"),
+        ({"hooks": "nan"}, TypeError, r"hooks is a list, not 'nan' of type str: pass \['nan'\]"),
+        ({"hooks": th.SessionRunHook()}, TypeError, "hooks is a list, not <"),
+        ({"saving_listeners": None}, TypeError, "saving_listeners is a list, not None of type NoneType: leave it out"),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_is_done(

@@ -51,7 +51,7 @@ def evaluated(
     return evaluations.steps
 
 
-def test_each_new_checkpoint_is_evaluated_but_not_what_it_starts_from(tmp_path: Path) -> None:
+def test_each_new_checkpoint_is_evaluated_but_not_the_one_before_any_step(tmp_path: Path) -> None:
     assert evaluated(tmp_path, start_delay_secs=0, throttle_secs=0) == [2, 4, 5]
 
 
@@ -88,7 +88,7 @@ def test_it_ends_with_the_input_or_a_hook(tmp_path: Path) -> None:
 
 def test_resumed_it_goes_on_and_at_its_end_it_just_evaluates(tmp_path: Path) -> None:
     assert evaluated(tmp_path, max_steps=3, start_delay_secs=0, throttle_secs=0) == [2, 3]
-    assert evaluated(tmp_path, max_steps=6, start_delay_secs=0, throttle_secs=0) == [5, 6]
+    assert evaluated(tmp_path, max_steps=6, start_delay_secs=0, throttle_secs=0) == [3, 5, 6]
     noting = Noting()
     assert evaluated(tmp_path, max_steps=6, hooks=[noting]) == [6]
     assert noting.calls == []
@@ -256,6 +256,25 @@ def test_interrupted_at_any_step_and_resumed_it_ends_as_one_that_was_not(tmp_pat
     assert saved(tmp_path / "a") == saved(tmp_path / "b")
 
 
+@pytest.mark.parametrize("step", range(1, 12))
+def test_interrupted_at_any_step_it_stops_early_where_one_that_was_not_does(tmp_path: Path, step: int) -> None:
+    def run(folder: Path, *hooks: object) -> dict[str, Any]:
+        # The loss falls: to one who wants it high no evaluation after the first is better.
+        stopping = th.make_hook("early-stopping", metric="eval/loss", mode="max", patience=4)
+        return train_and_evaluate(
+            make(folder, config=RunConfig(save_checkpoints_steps=2)),
+            TrainSpec(input_fn, max_steps=30, hooks=[stopping, *hooks]),
+            EvalSpec(few(2), start_delay_secs=0, throttle_secs=0),
+        )
+
+    through = run(tmp_path / "a")
+    assert through["global_step"] == 11
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "b", Failing(step))
+    assert run(tmp_path / "b") == through
+    assert saved(tmp_path / "a") == saved(tmp_path / "b")
+
+
 def test_an_evaluation_that_fails_ends_the_training(tmp_path: Path) -> None:
     noting = Noting()
     with pytest.raises(ValueError, match="the evaluation saw no batch"):
@@ -301,6 +320,11 @@ def test_where_nothing_is_saved_there_is_nothing_to_evaluate(tmp_path: Path) -> 
         (TrainSpec, {"input_fn": [1]}, TypeError, r"input_fn is a function, not \[1\]"),
         (TrainSpec, {"max_steps": 0}, ValueError, "max_steps is 1 or more, not 0"),
         (EvalSpec, {"input_fn": lambda size: []}, ValueError, r"input_fn .* needs the argument 'size'"),
+        (TrainSpec, {"max_steps": "9"}, TypeError, "max_steps is a whole number, not '9' of type str"),
+        (TrainSpec, {"hooks": "nan"}, TypeError, r"hooks is a list, not 'nan' of type str: pass \['nan'\]"),
+        (TrainSpec, {"saving_listeners": 3}, TypeError, "saving_listeners is a list, not 3 of type int"),
+        (EvalSpec, {"hooks": None}, TypeError, "hooks is a list, not None of type NoneType: leave it out"),
+        (EvalSpec, {"throttle_secs": "1"}, TypeError, "throttle_secs is a number of seconds, not '1' of type str"),
         (EvalSpec, {"steps": 0}, ValueError, "steps is 1 or more, not 0"),
         (EvalSpec, {"throttle_secs": -1}, ValueError, "throttle_secs is 0 or more, not -1"),
         (EvalSpec, {"start_delay_secs": float("nan")}, ValueError, "start_delay_secs is 0 or more, not nan"),
@@ -311,6 +335,15 @@ def test_a_spec_says_at_once_what_is_wrong(
 ) -> None:
     with pytest.raises(error, match=message):
         kind(**{"input_fn": input_fn, **given})
+
+
+def test_a_spec_may_be_used_again_though_its_hooks_came_from_a_generator(tmp_path: Path) -> None:
+    calls: list[str] = []
+    train_spec = TrainSpec(input_fn, 1, hooks=(hook for hook in [Noting("train", calls)]))
+    eval_spec = EvalSpec(few(1), hooks=(hook for hook in [Noting("eval", calls)]))
+    for folder in ("a", "b"):
+        train_and_evaluate(make(tmp_path / folder), train_spec, eval_spec)
+    assert calls == ["train.begin", "train.run1", "train.end", "eval.begin", "eval.run1", "eval.end"] * 2
 
 
 def test_arguments_of_another_kind_are_named(tmp_path: Path) -> None:

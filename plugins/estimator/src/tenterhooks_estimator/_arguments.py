@@ -1,12 +1,14 @@
-"""What the program gives: functions, which are called with what they name, as in TensorFlow; and numbers."""
+"""What the program gives: functions, which are called with what they name, as in TensorFlow; numbers, and lists."""
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from numbers import Integral, Real
 from typing import Any
 
+from tenterhooks import SessionRunHook
 from tenterhooks.errors import nearest
 
-__all__ = ["call", "check_least", "named"]
+__all__ = ["call", "check_seconds", "check_whole", "listed", "named"]
 
 
 def named(function: Callable[..., Any], what: str, known: Iterable[str]) -> list[str]:
@@ -44,12 +46,45 @@ def call(function: Callable[..., Any], what: str, arguments: Mapping[str, Any]) 
     return function(**{name: arguments[name] for name in named(function, what, arguments)})
 
 
-def check_least(least: int, **numbers: float | None) -> None:
-    """See that numbers by name are at least so much, where they are given.
+def listed(what: str, value: object) -> list[Any]:
+    """What is in a list, or in another iterable, as a list of its own.
 
     Raises:
-        ValueError: One is not.
+        TypeError: It is no list, but one thing that belongs into one, say.
+    """
+    if isinstance(value, str | Mapping | SessionRunHook) or not isinstance(value, Iterable):
+        advice = "leave it out" if value is None else f"pass [{value!r:.60}]"
+        raise TypeError(f"{what} is a list, not {value!r:.60} of type {type(value).__name__}: {advice}")
+    return list(value)
+
+
+def check_whole(least: int, **numbers: object) -> None:
+    """See that numbers by name are whole and at least so much, where they are given.
+
+    Raises:
+        TypeError: One is not whole.
+        ValueError: One is less.
     """
     for name, number in numbers.items():
-        if number is not None and not number >= least:
+        if number is None:
+            continue
+        if isinstance(number, bool) or not isinstance(number, Integral):
+            raise TypeError(f"{name} is a whole number, not {number!r:.60} of type {type(number).__name__}")
+        if int(number) < least:
             raise ValueError(f"{name} is {least} or more, not {number}")
+
+
+def check_seconds(**numbers: object) -> None:
+    """See that seconds by name are 0 or more, where they are given.
+
+    Raises:
+        TypeError: One is no number.
+        ValueError: One is less.
+    """
+    for name, number in numbers.items():
+        if number is None:
+            continue
+        if isinstance(number, bool) or not isinstance(number, Real):
+            raise TypeError(f"{name} is a number of seconds, not {number!r:.60} of type {type(number).__name__}")
+        if not float(number) >= 0:
+            raise ValueError(f"{name} is 0 or more, not {number}")

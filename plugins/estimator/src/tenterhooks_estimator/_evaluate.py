@@ -1,17 +1,20 @@
 """One evaluation: metrics over the batches of an input."""
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping
 from numbers import Real
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from tenterhooks import SingularMonitoredSession
 from tenterhooks.errors import note
 from tenterhooks.summaries import open_summary_writer, summary_writer_installed
 from tenterhooks_estimator._checkpoints import RestoredSessionCreator
 from tenterhooks_estimator._model import Model
-from tenterhooks_estimator.metrics import Mean
+from tenterhooks_estimator.metrics import Mean, Metric
 
 __all__ = ["evaluate", "write_summaries"]
 
@@ -29,20 +32,25 @@ def evaluate(
         The metrics by name, with `loss`, the mean over batches, and `global_step`.
 
     Raises:
-        ValueError: There was no batch.
+        ValueError: There was no batch, or the loss of one is not one number.
     """
     spec = model.spec
     metrics = {name: op.make() for name, op in spec.eval_metric_ops.items()}
     loss, batches, global_step = Mean(), 0, 0
-    fetches = {"loss": spec.loss, "metrics": {name: dict(op.inputs) for name, op in spec.eval_metric_ops.items()}}
+    # The input ends it, whether or not the model looks at it.
+    fetches = {
+        "input": "input",
+        "loss": spec.loss,
+        "metrics": {name: dict(op.inputs) for name, op in spec.eval_metric_ops.items()},
+    }
     with SingularMonitoredSession(hooks, session_creator=creator) as session:
         global_step = session.global_step
         while not session.should_stop() and (steps is None or batches < steps):
             values = session.run(fetches)
             batches += 1
-            _update("loss", loss.update, {"values": values["loss"]})
+            _update("loss", loss, {"values": _one_number(values["loss"])})
             for name, metric in metrics.items():
-                _update(name, metric.update, values["metrics"][name])
+                _update(name, metric, values["metrics"][name])
     if not batches:
         raise ValueError("the evaluation saw no batch: input_fn gave none, or a hook asked for a stop before the first")
     results = {name: metric.result() for name, metric in metrics.items()}
@@ -65,9 +73,16 @@ def write_summaries(results: Mapping[str, Any], folder: Path) -> None:
         writer.close()
 
 
-def _update(name: str, update: Callable[..., None], values: Mapping[str, Any]) -> None:
+def _one_number(loss: Any) -> Any:
+    size = math.prod(np.shape(loss))
+    if size != 1:
+        raise ValueError(f"the loss of a batch is one number, not {size}: take their mean, say")
+    return loss
+
+
+def _update(name: str, metric: Metric, values: Mapping[str, Any]) -> None:
     try:
-        update(**values)
+        metric.update(**values)
     except Exception as error:
         note(error, f"in the metric {name!r} of the evaluation")
         raise

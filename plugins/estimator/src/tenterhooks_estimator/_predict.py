@@ -35,7 +35,8 @@ def predict(
     """Give predictions, as long as there is input. A run is made when its first example is wanted."""
     with SingularMonitoredSession(hooks, session_creator=creator) as session:
         while not session.should_stop():
-            values = session.run(fetches)
+            # The input ends it, whether or not the predictions look at it.
+            values, _ = session.run((fetches, "input"))
             if single_examples:
                 yield from _examples(values)
             else:

@@ -48,7 +48,8 @@ def train(
     ) as session:
         last = max_steps if steps is None else session.global_step + steps
         while not session.should_stop() and (last is None or session.global_step < last):
-            session.run(spec.train_op)
+            # The input ends the training, whether or not the op looks at it.
+            session.run([spec.train_op, "input"])
             made += 1
     if not made:
         _log.warning("no step was made: the input is empty, or a hook asked for a stop before the first one")

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from tenterhooks.savers import default_saver
 from tenterhooks_estimator import _evaluate, _predict, _train
-from tenterhooks_estimator._arguments import check_least, named
+from tenterhooks_estimator._arguments import check_whole, listed, named
 from tenterhooks_estimator._checkpoints import RestoredSessionCreator, read
 from tenterhooks_estimator._input import InputFn, check_input_fn
 from tenterhooks_estimator._model import MODEL_FN_ARGUMENTS, Model, build
@@ -122,10 +122,10 @@ class Estimator:
             CheckpointError: The checkpoint is of another model, or cannot be read or written.
         """
         check_input_fn(input_fn)
-        hooks, listeners = list(hooks), list(saving_listeners)
+        hooks, listeners = listed("hooks", hooks), listed("saving_listeners", saving_listeners)
         if steps is not None and max_steps is not None:
             raise ValueError(f"give either steps, from here on, or max_steps, in all, not {steps=} and {max_steps=}")
-        check_least(1, steps=steps, max_steps=max_steps)
+        check_whole(1, steps=steps, max_steps=max_steps)
         newest = default_saver(self.model_dir).latest() if max_steps is not None else None
         if newest is not None and max_steps is not None and newest.step >= max_steps:
             _log.info(
@@ -161,12 +161,13 @@ class Estimator:
             The model's metrics by name, `loss` (the mean over batches), and `global_step`.
 
         Raises:
-            ValueError: There was no batch, `steps` is not at least 1, or `name` cannot be part of a folder's name.
+            ValueError: There was no batch, the loss of one is not one number, `steps` is not at least 1, or `name`
+                cannot be part of a folder's name.
             CheckpointError: There is no checkpoint, or it is of another model.
         """
         check_input_fn(input_fn)
-        hooks = list(hooks)
-        check_least(1, steps=steps)
+        hooks = listed("hooks", hooks)
+        check_whole(1, steps=steps)
         folder = self.eval_dir(name)
         model, creator = self._restored(input_fn, ModeKeys.EVAL, checkpoint_path, folder)
         results = _evaluate.evaluate(model, creator, [*hooks, *model.spec.evaluation_hooks], steps)
@@ -182,7 +183,7 @@ class Estimator:
         Raises:
             ValueError: It cannot be part of a folder's name.
         """
-        if name is not None and (not name or Path(name).name != name):
+        if name is not None and (not isinstance(name, str) or not name or Path(name).name != name):
             raise ValueError(f"the name of an evaluation is a part of a folder's name, not {name!r}")
         return self.model_dir / ("eval" if name is None else f"eval_{name}")
 
@@ -215,7 +216,8 @@ class Estimator:
             CheckpointError: There is no checkpoint, or it is of another model.
         """
         check_input_fn(input_fn)
-        return self._predictions(input_fn, predict_keys, list(hooks), checkpoint_path, single=yield_single_examples)
+        hooks = listed("hooks", hooks)
+        return self._predictions(input_fn, predict_keys, hooks, checkpoint_path, single=yield_single_examples)
 
     def _predictions(
         self,

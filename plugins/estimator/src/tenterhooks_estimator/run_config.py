@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tenterhooks_estimator._arguments import check_least
+from tenterhooks_estimator._arguments import check_seconds, check_whole
 
 __all__ = ["RunConfig"]
 
@@ -30,6 +30,7 @@ class RunConfig:
         is_chief: Whether this process initialises and saves. Any other one gets no `training_chief_hooks`.
 
     Raises:
+        TypeError: One of them is no number, or steps are not whole.
         ValueError: A number is negative.
     """
 
@@ -43,10 +44,10 @@ class RunConfig:
     is_chief: bool = True
 
     def __post_init__(self) -> None:
-        check_least(
+        check_seconds(save_checkpoints_secs=self.save_checkpoints_secs)
+        check_whole(
             0,
             save_checkpoints_steps=self.save_checkpoints_steps,
-            save_checkpoints_secs=self.save_checkpoints_secs,
             keep_checkpoint_max=self.keep_checkpoint_max,
             save_summary_steps=self.save_summary_steps,
             log_step_count_steps=self.log_step_count_steps,

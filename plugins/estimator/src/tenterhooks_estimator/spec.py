@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from tenterhooks import Node
+from tenterhooks_estimator._arguments import listed
 from tenterhooks_estimator.metrics import MetricOp
 
 __all__ = ["EstimatorSpec", "ModeKeys"]
@@ -84,7 +85,7 @@ class EstimatorSpec:
             self._set("train_op", ops)
         _check_metrics(self.eval_metric_ops)
         for name in ("training_hooks", "training_chief_hooks", "evaluation_hooks", "prediction_hooks"):
-            self._set(name, tuple(_listed(name, getattr(self, name))))
+            self._set(name, tuple(listed(name, getattr(self, name))))
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -95,16 +96,12 @@ def _check_node(what: str, node: object) -> None:
         raise TypeError(f"{what} is a node of the graph or its name, not {node!r:.60} of type {type(node).__name__}")
 
 
-def _listed(what: str, value: object) -> Iterable[Any]:
-    if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
-        raise TypeError(f"{what} is a list, not {value!r:.60} of type {type(value).__name__}: pass [{value!r:.60}]")
-    return value
-
-
 def _check_metrics(ops: object) -> None:
     if not isinstance(ops, Mapping):
         raise TypeError(f"eval_metric_ops is a dict of metrics by name, not {ops!r:.60} of type {type(ops).__name__}")
     for name, op in ops.items():
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a metric is a string, not {name!r} of type {type(name).__name__}")
         if not isinstance(op, MetricOp):
             raise TypeError(
                 f"eval_metric_ops[{name!r}] is a MetricOp, as metrics.accuracy(labels, predictions) makes one, not "

@@ -9,7 +9,7 @@ from typing import Any
 
 import tenterhooks as th
 from tenterhooks.generators import all_states, set_all
-from tenterhooks_estimator._arguments import check_least
+from tenterhooks_estimator._arguments import check_seconds, check_whole, listed
 from tenterhooks_estimator._hooks import EvaluationResults
 from tenterhooks_estimator._input import InputFn, check_input_fn
 from tenterhooks_estimator._saving import SavingListener
@@ -31,7 +31,7 @@ class TrainSpec:
         saving_listeners: Told of each save.
 
     Raises:
-        TypeError: The input function is none.
+        TypeError: The input function is none, or something is of another kind.
         ValueError: The number is not at least 1, or the input function needs an argument that it cannot have.
     """
 
@@ -42,7 +42,10 @@ class TrainSpec:
 
     def __post_init__(self) -> None:
         check_input_fn(self.input_fn)
-        check_least(1, max_steps=self.max_steps)
+        check_whole(1, max_steps=self.max_steps)
+        # Lists of their own: a spec may be used again.
+        for name in ("hooks", "saving_listeners"):
+            object.__setattr__(self, name, tuple(listed(name, getattr(self, name))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,7 @@ class EvalSpec:
         throttle_secs: The seconds from the start of one evaluation to that of the next, at least.
 
     Raises:
-        TypeError: The input function is none.
+        TypeError: The input function is none, or something is of another kind.
         ValueError: A number is too small, or the input function needs an argument that it cannot have.
     """
 
@@ -71,8 +74,9 @@ class EvalSpec:
 
     def __post_init__(self) -> None:
         check_input_fn(self.input_fn)
-        check_least(1, steps=self.steps)
-        check_least(0, start_delay_secs=self.start_delay_secs, throttle_secs=self.throttle_secs)
+        check_whole(1, steps=self.steps)
+        check_seconds(start_delay_secs=self.start_delay_secs, throttle_secs=self.throttle_secs)
+        object.__setattr__(self, "hooks", tuple(listed("hooks", self.hooks)))
 
 
 def train_and_evaluate(
@@ -84,8 +88,9 @@ def train_and_evaluate(
 ) -> dict[str, Any]:
     """Train, evaluate new checkpoints on the way, and the last one at the end. The training waits for each evaluation.
 
-    Run again after an interrupt, it goes on; where `max_steps` is reached, it just evaluates. The random numbers of the
-    process are after an evaluation what they were before, so the training does not depend on when it is evaluated.
+    Run again after an interrupt, it goes on, and evaluates the checkpoint that it starts from too, as one without an
+    interrupt did; where `max_steps` is reached, it just evaluates. The random numbers of the process are after an
+    evaluation what they were before, so the training does not depend on when it is evaluated.
 
     What an evaluation finds is published in the training's session, under the names that its folder tells, such as
     `eval/accuracy` and `eval/loss`: its hooks can ask for it, early stopping for instance. It is there from the first
@@ -133,10 +138,8 @@ class _Evaluations:
     def __init__(self, estimator: Estimator, spec: EvalSpec, clock: Callable[[], float]) -> None:
         self._estimator = estimator
         self._spec = spec
-        self._hooks = list(spec.hooks)
         self._clock = clock
         self._next_time = 0.0
-        self._begun = False
         self._evaluated: tuple[Path, dict[str, Any]] | None = None
         self._prefix = estimator.eval_dir(spec.name).name
         # For their names the model is built once here: what is wrong with it shows before the training.
@@ -151,10 +154,9 @@ class _Evaluations:
 
     def after_save(self, session: th.Session, step: int) -> None:
         """Evaluate what was saved, if it is time."""
-        if not self._begun:
-            # What the training starts from is no news.
-            self._begun = True
-        elif self._clock() >= self._next_time:
+        # What a fresh training starts from is no news. What a resumed one starts from was to be evaluated when the one
+        # before was interrupted, and its hooks do not know yet what was found.
+        if step > 0 and self._clock() >= self._next_time:
             self._next_time = self._clock() + self._spec.throttle_secs
             try:
                 with session.pause_clock(clock=self._clock):
@@ -186,7 +188,7 @@ class _Evaluations:
         spec, states = self._spec, all_states({})
         try:
             found = self._estimator.evaluate(
-                spec.input_fn, steps=spec.steps, hooks=self._hooks, checkpoint_path=checkpoint, name=spec.name
+                spec.input_fn, steps=spec.steps, hooks=spec.hooks, checkpoint_path=checkpoint, name=spec.name
             )
         finally:
             set_all({}, states)

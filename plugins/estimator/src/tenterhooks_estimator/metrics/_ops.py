@@ -31,6 +31,9 @@ class MetricOp:
         make: Makes the metric, anew for each evaluation: its class, say.
         inputs: The nodes, or their names, by the argument of `update` that takes them.
 
+    Raises:
+        TypeError: The metric is not made by a call, or the inputs have no names.
+
     Example:
         >>> MetricOp(Accuracy, {"labels": "labels", "predictions": "classes"}).make()
         <Accuracy nan>
@@ -38,6 +41,12 @@ class MetricOp:
 
     make: Callable[[], Metric]
     inputs: Mapping[str, Node | str]
+
+    def __post_init__(self) -> None:
+        if not callable(self.make):
+            raise TypeError(f"make is a function that makes a metric, such as its class, not {self.make!r:.60}")
+        if not isinstance(self.inputs, Mapping):
+            raise TypeError(f"inputs is a dict of nodes by the metric's arguments, not {self.inputs!r:.60}")
 
 
 def accuracy(labels: Node | str, predictions: Node | str, weights: Node | str | None = None) -> MetricOp:

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from tenterhooks_estimator.metrics._arrays import as_binary, as_pair, as_weights
+from tenterhooks_estimator.metrics._arrays import as_array, as_binary, as_pair, as_weights
 
 __all__ = ["Accuracy", "Mean", "Precision", "Recall"]
 
@@ -103,7 +103,7 @@ class Mean(_Ratio):
         Raises:
             ValueError: Shapes do not fit, or a weight is negative.
         """
-        values = np.asarray(values, np.float64)
+        values = np.asarray(as_array(values), np.float64)
         weights = as_weights(weights, values.shape)
         self._add(weights * values, weights)
 
