@@ -4,13 +4,14 @@ One test for each kind. That `num_steps` and `last_step` exclude each other, and
 written, is tested with the plugins that say so.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
 import tenterhooks as th
+from tenterhooks.summaries import open_summary_writer
 from tenterhooks.testing import FakeDistributions as Install
 
 from .recorders import Recorder, counting_graph, training
@@ -323,3 +324,36 @@ def test_two_distributions_that_claim_one_name(install: Install) -> None:
         then="uninstall all but one",
     ):
         training("guard")
+
+
+@pytest.mark.parametrize(
+    ("option", "make"),
+    [
+        ("checkpoint_dir", lambda: th.MonitoredTrainingSession(graph=counting_graph(), checkpoint_dir="")),
+        (
+            "checkpoint_dir",
+            lambda: th.MonitoredTrainingSession(graph=counting_graph(), is_chief=False, checkpoint_dir=""),
+        ),
+        ("summary_dir", lambda: th.MonitoredTrainingSession(graph=counting_graph(), summary_dir="")),
+        ("a folder of summaries", lambda: open_summary_writer("")),
+    ],
+)
+def test_a_folder_that_is_an_empty_text(option: str, make: Callable[[], object]) -> None:
+    with refused(ValueError, what="is an empty text", where=option, then="give None where there is none, '.' for"):
+        make()
+
+
+def test_a_variable_that_is_what_can_be_called() -> None:
+    class Module:
+        def __call__(self, *inputs: Any) -> None: ...
+
+        def __repr__(self) -> str:
+            return "Module()"
+
+    with refused(
+        TypeError,
+        what="parameter '*inputs: Any' of Module()",
+        where="for the initial value of 'net' names no input",
+        then="pass lambda: ... if it is the value itself",
+    ):
+        th.Graph().variable("net", Module())

@@ -11,7 +11,7 @@ from tenterhooks.default_graph import get_default_graph
 from tenterhooks.errors import DeadlineExceededError
 from tenterhooks.graph import Graph
 from tenterhooks.open_graph import OpenGraph
-from tenterhooks.savers import Saver, default_saver
+from tenterhooks.savers import Saver, default_saver, folder_of
 from tenterhooks.session import Session
 
 __all__ = ["ChiefSessionCreator", "SessionCreator", "WorkerSessionCreator", "graph_of"]
@@ -39,6 +39,9 @@ class ChiefSessionCreator:
         checkpoint_dir: The folder of the checkpoints; None: always fresh.
         init_fn: Called with a fresh session, not with a restored one.
         saver: Reads the checkpoints; by default the installed saver, in `checkpoint_dir`.
+
+    Raises:
+        ValueError: The folder is an empty text.
     """
 
     def __init__(
@@ -50,7 +53,7 @@ class ChiefSessionCreator:
         saver: Saver | None = None,
     ) -> None:
         self.graph = graph or get_default_graph()
-        self.checkpoint_dir = None if checkpoint_dir is None else Path(checkpoint_dir)
+        self.checkpoint_dir = None if checkpoint_dir is None else folder_of(checkpoint_dir)
         self._init_fn = init_fn
         self._saver = saver
 
@@ -86,7 +89,7 @@ class WorkerSessionCreator:
         clock: Gives the time in seconds.
 
     Raises:
-        ValueError: There is neither a folder nor a saver.
+        ValueError: There is neither a folder nor a saver, or the folder is an empty text.
     """
 
     def __init__(
@@ -103,7 +106,7 @@ class WorkerSessionCreator:
         if checkpoint_dir is None and saver is None:
             raise ValueError("a worker restores what the chief has saved: pass the chief's checkpoint_dir")
         self.graph = graph or get_default_graph()
-        self.checkpoint_dir = None if checkpoint_dir is None else Path(checkpoint_dir)
+        self.checkpoint_dir = None if checkpoint_dir is None else folder_of(checkpoint_dir)
         self._max_wait_secs = max_wait_secs
         self._poll_secs = poll_secs
         self._saver = saver

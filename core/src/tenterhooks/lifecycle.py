@@ -16,6 +16,7 @@ from tenterhooks.inspection import NotRun, show
 from tenterhooks.merged_run import MergedRun
 from tenterhooks.ownership import claim, release
 from tenterhooks.registry import HookRegistry
+from tenterhooks.savers import folder_of
 from tenterhooks.session import Session
 from tenterhooks.stop import StopRequests
 
@@ -56,7 +57,7 @@ class Lifecycle:
         self._graph = graph_of(creator, graph, state)
         self._creator = creator or ChiefSessionCreator(self._graph)
         self._stop_grace_period_secs = stop_grace_period_secs
-        self._summary_dir = None if summary_dir is None else Path(summary_dir)
+        self._summary_dir = None if summary_dir is None else folder_of(summary_dir, "summary_dir")
         self._stops = StopRequests()
         self._coord = Coordinator()
         self._raw: Session | None = None

@@ -159,9 +159,10 @@ def parameter_names(
         if parameter.default is not parameter.empty:
             continue
         if parameter.kind not in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+            advice = "pass inputs=[...]" if unreadable is None else "pass lambda: ... if it is the value itself"
             raise TypeError(
-                f"parameter {str(parameter)!r} of {function!r} for {what} names no input; "
-                "use plain parameters, or pass inputs=[...]"
+                f"parameter {str(parameter)!r} of {function!r:.200} for {what} names no input; use plain parameters, "
+                f"or {advice}"
             )
         names.append(parameter.name)
     return tuple(names)

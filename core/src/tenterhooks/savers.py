@@ -1,5 +1,6 @@
 """What keeps checkpoints: the protocol that a saver implements, and how the default one is found."""
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any, Literal, Protocol, cast
 
 from tenterhooks.plugins import load_default
 
-__all__ = ["Checkpoint", "Saver", "default_saver"]
+__all__ = ["Checkpoint", "Saver", "default_saver", "folder_of"]
 
 _NO_METRICS: Mapping[str, float] = MappingProxyType({})
 
@@ -116,3 +117,14 @@ def default_saver(directory: str | Path, *, max_to_keep: int | None = 5) -> Save
         ),
     )
     return factory(directory, max_to_keep=max_to_keep)
+
+
+def folder_of(given: str | os.PathLike[str], option: str = "checkpoint_dir") -> Path:
+    """The folder that an option gives.
+
+    Raises:
+        ValueError: It is an empty text, which would be the working directory.
+    """
+    if given == "":
+        raise ValueError(f"{option} is an empty text: give None where there is none, '.' for the working directory")
+    return Path(given)

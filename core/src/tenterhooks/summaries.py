@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn, cast
 
 from tenterhooks import plugins
+from tenterhooks.savers import folder_of
 
 __all__ = [
     "WRITERS_GROUP",
@@ -124,11 +125,11 @@ def open_summary_writer(directory: str | Path) -> SummaryWriter:
     Raises:
         PluginError: No writer is installed.
     """
-    folder = Path(directory).resolve()
+    path = folder_of(directory, "a folder of summaries").resolve()
     with _lock:
-        shared = _open.get(folder)
+        shared = _open.get(path)
         if shared is None:
-            shared = _open[folder] = _Shared(folder)
+            shared = _open[path] = _Shared(path)
         shared.users += 1
     return _Share(shared)
 

@@ -27,7 +27,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tenterhooks import Checkpoint, CheckpointError
-from tenterhooks_checkpoint import _lock
+from tenterhooks_checkpoint import CheckpointSaverHook, _lock
 from tenterhooks_checkpoint._manifest import Manifest
 from tenterhooks_checkpoint.saver import Saver
 
@@ -1051,3 +1051,9 @@ def test_temporary_folder_of_another_make_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / ".tmp-mine").mkdir()
     save(tmp_path, 1)
     assert names(tmp_path) == [".tmp-mine", "checkpoint-1-step-1"]
+
+
+@pytest.mark.parametrize("make", [Saver, CheckpointSaverHook])
+def test_an_empty_text_is_no_folder(make: Callable[[str], object]) -> None:
+    with pytest.raises(ValueError, match=r"is an empty text: give None where there is none, '\.' for the working"):
+        make("")

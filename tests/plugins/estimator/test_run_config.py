@@ -50,3 +50,9 @@ def test_it_is_not_changed() -> None:
     config: Any = RunConfig()
     with pytest.raises(AttributeError):
         config.seed = 1
+
+
+def test_an_empty_text_is_no_folder() -> None:
+    for configured, given in (("", None), (None, "")):
+        with pytest.raises(ValueError, match="model_dir is an empty text"):
+            RunConfig(model_dir=configured).folder(given)

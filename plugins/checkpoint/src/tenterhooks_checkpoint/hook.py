@@ -18,6 +18,7 @@ from tenterhooks import (
 )
 from tenterhooks.errors import note
 from tenterhooks.graph import Graph
+from tenterhooks.savers import folder_of
 from tenterhooks_checkpoint import hookspecs
 from tenterhooks_checkpoint._background import BackgroundSaver
 from tenterhooks_checkpoint._metric import measured
@@ -98,7 +99,7 @@ class CheckpointSaverHook(SessionRunHook):
         if saver is not None:
             checkpoint_dir = getattr(saver, "directory", None)
         # Whatever the working directory will be.
-        self.checkpoint_dir = None if checkpoint_dir is None else Path(checkpoint_dir).absolute()
+        self.checkpoint_dir = None if checkpoint_dir is None else folder_of(checkpoint_dir).absolute()
         self._listeners = list(listeners)
         self._best = best
         self._asynchronous = asynchronous and not self._listeners

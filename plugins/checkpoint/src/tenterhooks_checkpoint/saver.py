@@ -5,11 +5,11 @@ import logging
 import operator
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from tenterhooks import Checkpoint, CheckpointError
+from tenterhooks.savers import folder_of
 from tenterhooks_checkpoint import _files, _manifest, _outline
 from tenterhooks_checkpoint._manifest import NotWholeError
 from tenterhooks_checkpoint._reader import Reader
@@ -74,7 +74,7 @@ class Saver:
         keep_every_n_steps: int | None = None,
     ) -> None:
         # Whatever the working directory will be.
-        self.directory = Path(directory).absolute()
+        self.directory = folder_of(directory, "the folder of checkpoints").absolute()
         self._retention = Retention(max_to_keep, best, mode, keep_best, keep_every_n_steps)
         self._reader = Reader(self.directory)
         self._writer = Writer(self.directory)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tenterhooks.savers import folder_of
 from tenterhooks_estimator._arguments import check_seconds, check_whole
 
 __all__ = ["RunConfig"]
@@ -68,7 +69,7 @@ class RunConfig:
         Raises:
             ValueError: There are two.
         """
-        known = {Path(folder).absolute() for folder in (given, self.model_dir) if folder is not None}
+        known = {folder_of(d, "model_dir").absolute() for d in (given, self.model_dir) if d is not None}
         if len(known) > 1:
             raise ValueError(
                 f"model_dir is {str(given)!r}, and the configuration's is {str(self.model_dir)!r}: give just one"

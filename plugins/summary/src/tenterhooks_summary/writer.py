@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tenterhooks.savers import folder_of
 from tenterhooks.summaries import SummaryWriter
 from tenterhooks_summary import _arrays
 from tenterhooks_summary._backlog import Backlog
@@ -43,7 +44,7 @@ class TensorBoardWriter(SummaryWriter):
 
         self._events, self._values = _events, _values
         # Whatever the working directory is when the file is made.
-        self._directory = Path(directory).absolute()
+        self._directory = folder_of(directory, "the folder of summaries").absolute()
         self._directory.mkdir(parents=True, exist_ok=True)
         self._clock = clock
         self._step = 0
