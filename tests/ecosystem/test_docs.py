@@ -230,6 +230,18 @@ def test_the_plugin_of_a_page_is_found_by_its_short_name(page: str, tmp_path: Pa
     assert done.stdout == "best loss 1.0\n"
 
 
+@pytest.mark.parametrize("page", [page for page in READMES if blocks(page, "toml")])
+def test_the_configuration_that_a_readme_shows_makes_its_hooks(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for code in blocks(page, "toml"):
+        (tmp_path / "tenterhooks.toml").write_text(code, encoding="utf-8")
+        with tenterhooks.MonitoredTrainingSession() as session:
+            active = [hook.name for hook in session.hooks_report if hook.state == "active"]
+        assert active == tomllib.loads(code)["hooks"]
+
+
 def test_the_readmes_first_hook_has_ten_lines_and_its_first_plugin_twenty() -> None:
     _, _, hook, plugin = blocks("README.md", "python")
     (metadata,) = blocks("README.md", "toml")

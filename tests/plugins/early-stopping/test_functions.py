@@ -104,6 +104,16 @@ class TestPredicate:
         assert (stop.hook, stop.global_step) == ("make-early-stopping", 3)
         assert "enough" in str(stop.reason)
 
+    @pytest.mark.parametrize("error", [StopIteration, th.OutOfRangeError])
+    def test_what_would_pass_for_the_end_of_the_input_is_none(self, error: type[Exception]) -> None:
+        def ask() -> bool:
+            raise error("no more")
+
+        session = th.MonitoredSession(hooks=[make_early_stopping_hook(ask)])
+        message = f"ask at .* raised {error.__name__}, which would pass for the end of the input: give true or false"
+        with pytest.raises(RuntimeError, match=message), session:
+            list(session.steps(range(2)))
+
     def test_the_period_is_60_seconds_by_default(self) -> None:
         clock = ManualClock()
         asked: list[float] = []

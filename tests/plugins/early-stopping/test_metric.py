@@ -237,6 +237,13 @@ class TestWrongValues:
         assert caplog.records == []
 
 
+def test_it_is_not_said_of_a_loop_that_is_over_at_once(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.WARNING)
+    with th.MonitoredSession(hooks=[Noting()]) as session:
+        assert list(session.steps([])) == []
+    assert caplog.records == []
+
+
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [

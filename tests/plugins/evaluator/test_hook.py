@@ -471,6 +471,31 @@ def test_in_a_graph_a_function_without_names_is_an_error_before_any_run() -> Non
         run_hooks([EvaluatorHook(Evaluate(), every_n_steps=1)], steps=0)
 
 
+def test_it_does_not_take_the_place_of_a_value_that_is_computed() -> None:
+    graph = th.Graph()
+    graph.variable("w", 0.0)
+    graph.tensor(lambda w: 1.0 - w, name="loss")
+    with pytest.raises(ValueError, match=r"'loss' is a node of the session, .*: give another prefix="):
+        th.MonitoredSession(graph=graph, hooks=[EvaluatorHook(Evaluation(graph, "loss"), prefix="")])
+
+
+@both_loops
+def test_two_that_give_one_metric_are_an_error_before_any_run(loop: Loop) -> None:
+    with pytest.raises(
+        ValueError, match="two evaluators give 'eval/w', and one would replace the other's: give one of"
+    ):
+        run_hooks([hook_of(Evaluate(), every_n_steps=2), hook_of(Evaluate(), every_n_steps=3)], steps=0, loop=loop)
+    other = hook_of(Evaluate(), every_n_steps=2, prefix="test/")
+    run_hooks([hook_of(Evaluate(), every_n_steps=2), other], steps=2, loop=loop)
+
+
+def test_two_without_names_are_an_error_where_both_have_evaluated() -> None:
+    hooks = [EvaluatorHook(Evaluate(), every_n_steps=period) for period in (2, 3)]
+    with pytest.raises(ValueError, match="two evaluators give 'eval/w'") as caught:
+        run_hooks(hooks, steps=4, loop="own")
+    assert "global step 3" in caught.value.__notes__[0]
+
+
 @pytest.mark.parametrize(
     ("found", "options", "error", "message"),
     [
@@ -481,7 +506,7 @@ def test_in_a_graph_a_function_without_names_is_an_error_before_any_run() -> Non
         ({"w": np.ones(3)}, {}, TypeError, r"and this has the shape \(3,\): give its mean, say"),
         ({"v": 0.5}, {}, ValueError, r"the evaluation gave \['v'\], and its metrics are \['w'\]: give just those"),
         ({}, {}, ValueError, r"the evaluation gave \[\], and its metrics are \['w'\]"),
-        ({"w": 0.5}, {"prefix": ""}, ValueError, "nothing can be published as 'w', which the session has itself"),
+        ({"w": 0.5}, {"prefix": ""}, ValueError, "'w' is a node of the session, and later runs would get what the ev"),
     ],
 )
 @both_loops

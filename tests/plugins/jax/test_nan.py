@@ -88,3 +88,25 @@ def test_an_array_whose_memory_was_given_away_was_looked_at_before(bad: bool) ->
     except nan.NanLossDuringTrainingError as error:
         said = str(error).partition(":")[0]
     assert said == ("'w' is NaN in the run that led to global step 1" if bad else None)
+
+
+@pytest.mark.parametrize("deferred", [False, True])
+@pytest.mark.parametrize("dtype", ["bfloat16", "float8_e4m3fn", "float8_e5m2"])
+def test_on_the_host_too_it_is_of_jaxs_own_floats(dtype: str, deferred: bool) -> None:
+    fine, bad = (jax.device_get(jnp.array([[1.0, 1.0], [1.0, last]]).astype(dtype)) for last in (2.0, math.nan))
+    assert ended_by(fine, fine[1, 1], [fine, bad[0]], deferred=deferred) is None
+    assert ended_by(fine, bad, deferred=deferred) == "'value' is NaN at [1, 1], step 2"
+    assert ended_by(fine, {"last": bad[1, 1]}, deferred=deferred) == "'value/last' is NaN, step 2"
+    assert ended_by(fine, bad, check="non-finite", deferred=deferred) == "'value' is not finite at [1, 1], step 2"
+
+
+def test_whole_numbers_on_the_host_are_fine() -> None:
+    assert ended_by(jax.device_get(jnp.array([1, 2], "int4")), jax.device_get(jnp.zeros(0, "bfloat16"))) is None
+
+
+@pytest.mark.parametrize("deferred", [False, True])
+def test_of_a_sparse_array_what_it_stores_is_looked_at(deferred: bool) -> None:
+    sparse = pytest.importorskip("jax.experimental.sparse")
+    pytest.importorskip("tenterhooks_jax", reason="tenterhooks-jax is not installed")
+    fine, bad = (sparse.BCOO.fromdense(jnp.array([[0.0, last], [1.0, 2.0]])) for last in (3.0, math.nan))
+    assert ended_by(fine, bad, deferred=deferred) == "'value/0' is NaN at [0], step 2"

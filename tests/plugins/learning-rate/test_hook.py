@@ -315,6 +315,30 @@ def test_a_schedule_that_gives_no_number_is_told(given: Any, message: str) -> No
     assert message in fails(LearningRateHook(lambda step: given))
 
 
+def raises(error: type[Exception]) -> Any:
+    def schedule(step: int) -> float:
+        raise error("enough")
+
+    return schedule
+
+
+@pytest.mark.parametrize(
+    ("schedule", "message"),
+    [
+        (raises(StopIteration), "RuntimeError: the schedule raised StopIteration at global step 0: give a learning"),
+        (raises(th.OutOfRangeError), "RuntimeError: the schedule raised OutOfRangeError at global step 0"),
+        (lambda step: math.exp(1e6), "ValueError: the schedule gave no finite number at global step 0: math range"),
+    ],
+)
+def test_a_schedule_that_is_over_is_no_clean_end(schedule: Any, message: str) -> None:
+    assert message in fails(LearningRateHook(schedule))
+
+
+def test_a_setter_that_raises_the_end_of_an_iterator_is_no_clean_end() -> None:
+    message = fails(LearningRateHook(by_ten, setter=lambda session, value: next(iter(()))))
+    assert "RuntimeError: the setter raised StopIteration for 10" in message
+
+
 def test_a_graph_without_the_placeholder_is_told_before_any_run() -> None:
     graph = th.Graph()
     graph.placeholder("learn_rate")

@@ -173,6 +173,26 @@ def test_the_type_of_the_value_stays(dtype: str) -> None:
     assert float(after) == 0.25
 
 
+def test_of_several_one_is_named_by_its_label() -> None:
+    groups = {name: optax.inject_hyperparams(optax.sgd)(learning_rate=1.0) for name in ("fast", "slow")}
+    optimizer = optax.multi_transform(groups, {"a": "fast", "b": "slow"})
+    state = {"moments": optimizer.init({"a": jnp.zeros(2), "b": jnp.zeros(2)})}
+    message = r"'inner_states/fast/inner_state', 'inner_states/slow/inner_state': give setter='moments/fast' for one"
+    with pytest.raises(ValueError, match=message):
+        th.MonitoredSession(state=state, hooks=[LearningRateHook(lambda step: 0.5, setter="moments")])
+    hooks = [
+        LearningRateHook(lambda step: 0.5, setter="moments/fast", placeholder="fast"),
+        LearningRateHook(lambda step: 0.25, setter="moments/slow", placeholder="slow"),
+    ]
+    hooks[1].name = "slow"  # type: ignore[attr-defined]
+    with th.MonitoredSession(state=state, hooks=hooks) as session:
+        s = session.state
+        for _ in session.steps(range(2)):
+            gradient = {"a": jnp.ones(2), "b": jnp.ones(2)}
+            change, s["moments"] = optimizer.update(gradient, s["moments"])
+            assert (float(change["a"][0]), float(change["b"][0])) == (-0.5, -0.25)
+
+
 def test_a_schedule_that_optax_follows_is_told() -> None:
     optimizer = optax.inject_hyperparams(optax.sgd)(learning_rate=optax.constant_schedule(0.1))
     with pytest.raises(TypeError, match="Optax computes the learning rate itself"):

@@ -131,7 +131,7 @@ WRONG: list[tuple[Any, type[Exception], str]] = [
     (
         (injected(learning_rate=0.1), injected(learning_rate=0.2)),
         ValueError,
-        "the state has 2 injected learning rates: give setter= a function",
+        "'state' has 2 injected learning rates, at '0', '1': give setter='state/0' for one of them, or set each by a",
     ),
     (
         Injected(0, {"learning_rate": 0.1}, {"learning_rate": ()}, None),
@@ -160,3 +160,49 @@ def test_an_entry_that_is_replaced_in_each_pass_is_set_in_each() -> None:
             used.append(now)
             s["train"]["opt"] = [injected(learning_rate=now)]
     assert used == [0.0, 10.0, 20.0]
+
+
+def of_labels() -> dict[str, Any]:
+    return {"slow": [injected(learning_rate=0.1)], "fast": Injected(0, {"decay": 1.0}, {}, injected(learning_rate=0.2))}
+
+
+def rates_of(state: Any) -> list[float]:
+    return [state["slow"][0].hyperparams["learning_rate"], state["fast"].inner_state.hyperparams["learning_rate"]]
+
+
+def test_of_several_one_is_named_by_what_is_its_own() -> None:
+    state = {"opt": of_labels(), "a/b": injected(learning_rate=0.1)}
+    hooks = [
+        LearningRateHook(lambda step: 1.0 + step, setter="opt/fast", placeholder="lr/fast"),
+        LearningRateHook(lambda step: 3.0 + step, setter="opt/slow", placeholder="lr/slow"),
+        LearningRateHook(lambda step: 5.0 + step, setter="a/b"),
+    ]
+    with th.MonitoredSession(hooks=hooks, state=state) as session:
+        for step in session.steps(range(2)):
+            assert rates_of(session.state["opt"]) == [3.0 + step, 1.0 + step]
+            assert session.state["a/b"].hyperparams == {"learning_rate": 5.0 + step}
+
+
+@pytest.mark.parametrize(
+    ("state", "setter", "message"),
+    [
+        (of_labels(), "opt", "'slow/0', 'fast/inner_state': give setter='opt/slow' for one of them, or set each by a"),
+        (
+            of_labels(),
+            "opt/quick",
+            "'opt' has no injected learning rate at 'quick'; there are: 'slow/0', 'fast/inner_s",
+        ),
+        (
+            Injected(0, {"learning_rate": 0.1}, {}, injected(learning_rate=0.2)),
+            "opt",
+            "at '', 'inner_state': give setter='opt/inner_state' for one of them, or set each by a function",
+        ),
+        (of_labels(), "opd/fast", "the setter 'opd/fast' is no entry of the session's state; the nearest: 'opt'"),
+        (optimizer(0.1), "opt/0", "the setter 'opt/0' names a part of a PyTorch optimizer, whose parameter groups are"),
+    ],
+)
+def test_of_several_a_wrong_name_is_told(state: Any, setter: str, message: str) -> None:
+    hook = LearningRateHook(lambda step: 1.0, setter=setter)
+    with pytest.raises((th.UnknownNameError, TypeError, ValueError)) as caught:
+        th.MonitoredSession(hooks=[hook], state={"opt": state})
+    assert message in str(caught.value)

@@ -82,10 +82,12 @@ def test_in_a_structure_there_may_be_other_things_and_nothing_at_all() -> None:
         ({"loss_tensor": []}, "there is nothing to watch: pass a name, or several"),
         ({"loss_tensor": {}}, "there is nothing to watch: pass a name, or several"),
         ({"loss_tensor": ""}, "there is nothing to watch: pass a name, or several"),
+        ({"loss_tensor": None}, "loss_tensor is a name or a node, or several of them, not None of type NoneType"),
+        ({"loss_tensor": 1.5}, "loss_tensor is a name or a node, or several of them, not 1.5 of type float"),
     ],
 )
 def test_wrong_options_are_an_error_that_says_what_is_right(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         NanTensorHook(**options)
 
 
@@ -222,7 +224,7 @@ def test_a_second_session_begins_without_the_verdict_of_the_first() -> None:
 def ended_by(session: th.MonitoredSession, name: str = "train") -> str:
     """Run until it has had enough, and say what that was of."""
     with pytest.raises(NanLossDuringTrainingError) as caught, session:
-        while True:
+        for _ in range(100):
             session.run(name)
     return str(caught.value).partition(":")[0]
 

@@ -42,7 +42,7 @@ FINE = [
     np.array([1, 2]),
     np.array(["nan"]),
     np.array([np.datetime64("NaT")]),
-    np.zeros(2, [("a", "f4")]),
+    np.zeros(2, "V4"),
 ]
 
 
@@ -64,7 +64,11 @@ def test_a_finite_number_is_fine(value: Any) -> None:
     assert has_non_finite(value) is False
 
 
-@pytest.mark.parametrize("value", [None, "nan", b"nan", [NAN], {"a": NAN}, object()])
+# What is in these is looked at one by one.
+TAKEN_APART = [np.array([(NAN,)], [("a", "f4")]), np.array([1.0, NAN], object)]
+
+
+@pytest.mark.parametrize("value", [None, "nan", b"nan", [NAN], {"a": NAN}, object(), *TAKEN_APART])
 def test_of_what_is_no_number_nothing_is_said(value: Any) -> None:
     assert has_nan(value) is None
     assert has_non_finite(value) is None

@@ -4,6 +4,7 @@ from collections import OrderedDict
 from typing import Any
 
 import numpy as np
+import pytest
 
 from tenterhooks_nan._trees import leaves
 
@@ -30,3 +31,20 @@ def test_each_number_has_its_place() -> None:
 
 def test_what_holds_no_number_gives_none() -> None:
     assert [*leaves("nan", "x"), *leaves(None, "x"), *leaves({"a": []}, "x"), *leaves(object(), "x")] == []
+
+
+def test_arrays_of_records_and_of_objects_are_taken_apart() -> None:
+    records = np.array([(1, 2.0)], [("a", "i4"), ("b", "f4")])
+    objects = np.array([[1.0, "text"], [None, [2.0]]], object)
+    assert [path for path, _ in leaves({"r": records, "one": records[0], "o": objects}, "")] == [
+        *("r/a", "r/b", "one/a", "one/b"),
+        *("o/[0]/[0]", "o/[1]/[1]/[0]"),
+    ]
+
+
+@pytest.mark.parametrize("form", ["bsr", "coo", "csc", "csr", "dia", "dok", "lil"])
+def test_a_sparse_array_is_what_it_stores(form: str) -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    value = sparse.csr_array([[0.0, 1.0], [2.0, 0.0]]).asformat(form)
+    ((path, stored),) = leaves(value, "w")
+    assert (path, sorted(set(stored.tolist()) - {0.0})) == ("w/values", [1.0, 2.0])

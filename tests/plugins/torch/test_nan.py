@@ -107,3 +107,27 @@ def test_a_ruined_model_is_not_to_be_saved() -> None:
         with torch.no_grad():
             model.weight[0, 1] = math.inf
         assert hook.before_save(raw, 1) == "numbers that are not finite in 'model/weight'"
+
+
+@pytest.mark.filterwarnings("ignore:Sparse .* tensor support is in beta")
+@pytest.mark.parametrize("deferred", [False, True])
+@pytest.mark.parametrize("layout", ["sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc"])
+def test_of_a_sparse_tensor_what_it_stores_is_looked_at(layout: str, deferred: bool) -> None:
+    options = {"blocksize": (1, 1)} if layout in ("sparse_bsr", "sparse_bsc") else {}
+    fine, bad = (
+        torch.tensor([[0.0, last], [1.0, 2.0]]).to_sparse(layout=getattr(torch, layout), **options)
+        for last in (3.0, math.nan)
+    )
+    assert ended_by(fine, {"g": fine}, deferred=deferred) is None
+    said = ended_by(fine, bad, deferred=deferred)
+    assert said is not None
+    assert said.startswith("'value/values' is NaN at [")
+    assert said.endswith(", step 2")
+    assert ended_by(bad, check="non-finite", deferred=deferred) is not None
+
+
+def test_the_gradient_of_a_sparse_embedding_is_looked_at() -> None:
+    embedding = torch.nn.Embedding(4, 2, sparse=True)
+    # An entry that was used twice is stored twice.
+    (embedding(torch.tensor([1, 3, 1])) * torch.tensor([1.0, math.nan])).sum().backward()
+    assert ended_by({"embedding": embedding.weight.grad}) == "'value/embedding/values' is NaN at [0, 1], step 1"

@@ -97,7 +97,6 @@ class MetricHook(SessionRunHook, ABC):
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         """Check what was published since the last run, while the variables are still of then; ask for a value."""
-        self._looked = True
         self._at_end = False
         self._look_at_kept(run_context.session)
         reason = self.reason()
@@ -110,6 +109,7 @@ class MetricHook(SessionRunHook, ABC):
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         """Check what the run had, or what another hook published after it."""
         session = run_context.session
+        self._looked = True
         if self.timer is not None:
             self.timer.update_last_triggered_step(session.global_step)
         if session.published_at(self._name) is not None:

@@ -6,7 +6,15 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tenterhooks import Node, SecondOrStepTimer, Session, SessionRunContext, SessionRunHook, SessionRunValues
+from tenterhooks import (
+    Node,
+    OutOfRangeError,
+    SecondOrStepTimer,
+    Session,
+    SessionRunContext,
+    SessionRunHook,
+    SessionRunValues,
+)
 from tenterhooks.graph import Graph
 from tenterhooks_early_stopping._metric import MetricHook
 from tenterhooks_early_stopping.hook import EarlyStoppingHook
@@ -133,6 +141,7 @@ def make_early_stopping_hook(
     Raises:
         TypeError: `should_stop_fn` cannot be called.
         ValueError: Both periods were given.
+        RuntimeError: In a run: the function raised what would pass for the end of the input.
 
     Example:
         >>> hook = make_early_stopping_hook(lambda: False, run_every_steps=100)
@@ -203,5 +212,12 @@ class _PredicateHook(SessionRunHook):
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         self.timer.update_last_triggered_step(run_context.session.global_step)
-        if self._should_stop_fn():
+        try:
+            stops = self._should_stop_fn()
+        except (StopIteration, OutOfRangeError) as error:
+            raise RuntimeError(
+                f"{self._should_stop_fn!r} raised {type(error).__name__}, which would pass for the end of the input: "
+                "give true or false"
+            ) from error
+        if stops:
             run_context.request_stop(f"{self._should_stop_fn!r} says so")

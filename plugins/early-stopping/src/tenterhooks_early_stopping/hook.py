@@ -4,6 +4,7 @@ import logging
 import math
 import time
 from collections.abc import Callable, Mapping
+from numbers import Integral
 from typing import Any, Literal
 
 from tenterhooks import Coordinator, Node, Session, hookimpl
@@ -57,7 +58,8 @@ class EarlyStoppingHook(MetricHook):
 
     Raises:
         ValueError: Not one of `patience` and `patience_steps` was given, or something that is not in its range.
-        TypeError: The metric is no name and no node; in a check: its value is not one number.
+        TypeError: The metric is no name and no node, or a patience no whole number; in a check: its value is not one
+            number.
 
     Example:
         >>> hook = EarlyStoppingHook("eval/accuracy", mode="max", patience=3, restore_best=True)
@@ -85,8 +87,15 @@ class EarlyStoppingHook(MetricHook):
                 f"exactly one of patience (checks) and patience_steps must be given, not {patience=} and "
                 f"{patience_steps=}"
             )
-        for name, number in (("patience", patience), ("patience_steps", patience_steps)):
-            if number is not None and not number >= 1:
+        given: dict[str, Any] = {"patience": patience, "patience_steps": patience_steps}
+        for name, number in given.items():
+            if number is None:
+                continue
+            if isinstance(number, bool) or not isinstance(number, Integral):
+                raise TypeError(
+                    f"{name} is a whole number of 1 or more, not {number!r} of type {type(number).__name__}"
+                )
+            if number < 1:
                 raise ValueError(f"{name} is 1 or more, not {number}: 1 stops at the first check without improvement")
         self._patience = patience
         self._patience_steps = patience_steps

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import tenterhooks as th
 from tenterhooks.generators import all_states, set_all
@@ -16,6 +17,8 @@ from tenterhooks_evaluator.evaluation import Evaluation
 __all__ = ["EvaluatorHook"]
 
 _log = logging.getLogger("tenterhooks_evaluator")
+# Of each session, which hook gives the metric of a name.
+_GIVEN_BY: WeakKeyDictionary[th.Session, dict[str, int]] = WeakKeyDictionary()
 
 
 class EvaluatorHook(th.SessionRunHook):
@@ -49,7 +52,8 @@ class EvaluatorHook(th.SessionRunHook):
         TypeError: `evaluate` cannot be called, or takes something else; or, in a run, gives something else than numbers
             by name.
         ValueError: Both periods or nothing at all was asked for, or a period is none; or, when the session is created,
-            it has a graph, and there are no names; or, in a run, other metrics than these were given.
+            it has a graph, and there are no names, or one that is something else's; or, in a run, other metrics than
+            these were given.
         RuntimeError: In a run: the evaluation trained, or its input ran out where nobody expected it.
 
     Example:
@@ -108,7 +112,7 @@ class EvaluatorHook(th.SessionRunHook):
         """Forget the session before, and add a node for each metric.
 
         Raises:
-            ValueError: There are no names for them.
+            ValueError: There are no names for them, or one is that of something else.
         """
         self._reset()
         if not self._names and not isinstance(graph, OpenGraph):
@@ -117,11 +121,22 @@ class EvaluatorHook(th.SessionRunHook):
                 'EvaluatorHook(evaluate, metrics=["accuracy", "loss"], ...)'
             )
         for name in self._names:
-            if self._prefix + name not in graph:
+            node = graph.nodes.get(self._prefix + name)
+            if node is None:
                 graph.published(self._prefix + name)
+            elif not isinstance(node, th.Placeholder):
+                raise ValueError(
+                    f"{node.name!r} is a node of the session, and later runs would get what the evaluation gave in "
+                    "place of what it is: give another prefix="
+                )
 
     def after_create_session(self, session: th.Session, coord: th.Coordinator) -> None:
-        """Publish what was found before the session was restored."""
+        """Publish what was found before the session was restored.
+
+        Raises:
+            ValueError: Another hook gives metrics of these names.
+        """
+        self._claim(session, self._names)
         if self.timer.every_steps is not None or self.timer.last_triggered_step() is None:
             self._start_period(session.global_step)
         if self._step is not None:
@@ -144,6 +159,7 @@ class EvaluatorHook(th.SessionRunHook):
         """Evaluate, and tell of it."""
         step, begun = session.global_step, self.timer.clock()
         self.results = self._numbers(self._find(session))
+        self._claim(session, self.results)
         self._step = step
         session.publish(self._named(self.results))
         self._start_period(step)
@@ -182,6 +198,16 @@ class EvaluatorHook(th.SessionRunHook):
                 "change metrics="
             )
         return {name: as_number(value, f"the metric {name!r} of an evaluation") for name, value in found.items()}
+
+    def _claim(self, session: th.Session, names: Iterable[str]) -> None:
+        """See that no other hook gives metrics of these names: one would replace the other's unseen."""
+        given_by = _GIVEN_BY.setdefault(session, {})
+        for name in names:
+            if given_by.setdefault(self._prefix + name, id(self)) != id(self):
+                raise ValueError(
+                    f"two evaluators give {self._prefix + name!r}, and one would replace the other's: give one of them "
+                    "another prefix="
+                )
 
     def _named(self, results: Mapping[str, float]) -> dict[str, float]:
         """Results by the names under which others see them."""

@@ -1,10 +1,11 @@
 """What options have to be, and what an error says of one that is not."""
 
 import math
+from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
-__all__ = ["check_count", "check_number"]
+__all__ = ["check_count", "check_number", "checked_tuple"]
 
 
 def check_number(name: str, value: Any, *, low: float = -math.inf, above: float = -math.inf) -> None:
@@ -43,3 +44,18 @@ def check_count(name: str, value: Any, *, low: int) -> None:
         raise TypeError(f"{name} is a whole number of {low} or more, not {value!r:.60} of type {type(value).__name__}")
     if value < low:
         raise ValueError(f"{name} is a whole number of {low} or more, not {value}")
+
+
+def checked_tuple(name: str, value: Any) -> tuple[Any, ...]:
+    """The values of an option that is a list of numbers.
+
+    Args:
+        name: The option.
+        value: What was given.
+
+    Raises:
+        TypeError: It is no list, nor anything else to go through.
+    """
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise TypeError(f"{name} is a list of numbers, not {value!r:.60} of type {type(value).__name__}")
+    return tuple(value)

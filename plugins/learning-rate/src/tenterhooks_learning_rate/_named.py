@@ -6,16 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from tenterhooks.errors import nearest
-from tenterhooks_learning_rate.schedules import (
-    Constant,
-    CosineDecay,
-    CosineDecayRestarts,
-    ExponentialDecay,
-    PiecewiseConstantDecay,
-    PolynomialDecay,
-    Schedule,
-    Warmup,
-)
+from tenterhooks_learning_rate.decays import CosineDecay, CosineDecayRestarts, ExponentialDecay, PolynomialDecay
+from tenterhooks_learning_rate.schedules import Constant, PiecewiseConstantDecay, Schedule, Warmup
 
 __all__ = ["ScheduleName", "made_schedule"]
 
@@ -51,7 +43,8 @@ def made_schedule(schedule: object, options: Mapping[str, Any], warmup_steps: in
         made = _named(schedule, given)
     elif not callable(schedule):
         raise TypeError(
-            f"schedule is a name or a function of the step, not {schedule!r:.60} of type {type(schedule).__name__}"
+            f"schedule is a name or a function of the step, not {schedule!r:.60} of type {type(schedule).__name__}: "
+            "one number for all steps is Constant(0.1)"
         )
     elif given:
         raise TypeError(

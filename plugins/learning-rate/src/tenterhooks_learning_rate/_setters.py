@@ -1,8 +1,7 @@
 """How the learning rate gets into an optimizer. Neither PyTorch nor Optax is imported: what they keep is known."""
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
-from operator import attrgetter, itemgetter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import tenterhooks as th
@@ -14,8 +13,12 @@ Setter = Callable[[th.Session, float], object]
 """Takes the raw session and the learning rate of the run that begins, and sets it."""
 
 _NAME = "learning_rate"
-# What leads from a state to what lies in it, one call after the other.
-_Path = tuple[Callable[[Any], Any], ...]
+# What leads from a state to what lies in it: the names of fields, and the keys of the rest.
+_Path = tuple["_Field | Any", ...]
+
+
+class _Field(str):
+    """The name of a field, which is an attribute."""
 
 
 def set_param_groups(optimizer: Any, learning_rate: float) -> None:
@@ -71,27 +74,40 @@ class EntrySetter:
     """Sets the learning rate of the optimizer, or in the state of one, that is an entry of the session's state.
 
     Args:
-        entry: The entry's name.
+        entry: The entry's name; where several learning rates are injected in it, with what tells one of them from the
+            others on the way to it, such as the label "fast" of `optax.multi_transform`: "moments/fast".
     """
 
     def __init__(self, entry: str) -> None:
-        self._entry = entry
+        self._entry, self._within = entry, ""
         self._found: _Path | None = None
 
     def check(self, session: th.Session) -> None:
         """Look for what is to be set, before the first run.
 
         Raises:
-            UnknownNameError: The session has no such entry.
+            UnknownNameError: The session has no such entry, or the entry no such part.
             TypeError: There is nothing to set in it.
             ValueError: There are several things to set.
         """
-        if self._entry not in session.state:
-            raise UnknownNameError(
-                f"the setter {self._entry!r} is no entry of the session's state{nearest(self._entry, session.state)}"
+        state = session.state
+        if self._entry not in state:
+            entry, _, within = self._entry.partition("/")
+            if entry not in state:
+                raise UnknownNameError(
+                    f"the setter {self._entry!r} is no entry of the session's state{nearest(entry, state)}"
+                )
+            self._entry, self._within = entry, within
+        value = state[self._entry]
+        if not hasattr(value, "param_groups"):
+            self._found = _path(value, self._entry, self._within)
+        elif self._within:
+            raise TypeError(
+                f"the setter '{self._entry}/{self._within}' names a part of a PyTorch optimizer, whose parameter "
+                f"groups are set in proportion: name {self._entry!r}, or set them by a function"
             )
-        value = session.state[self._entry]
-        self._found = None if hasattr(value, "param_groups") else _path(value)
+        else:
+            self._found = None
 
     def __call__(self, session: th.Session, learning_rate: float) -> None:
         """Set it."""
@@ -126,23 +142,28 @@ def _set_injected(injected: Any, learning_rate: float) -> None:
 
 
 def _followed(path: _Path, value: Any) -> Any:
-    for step in path:
-        value = step(value)
+    for key in path:
+        value = getattr(value, key) if isinstance(key, _Field) else value[key]
     return value
 
 
-def _path(state: Any) -> _Path:
-    """Where in a state the injected hyperparameters are."""
+def _path(state: Any, entry: str = "state", within: str = "") -> _Path:
+    """Where in a state the injected hyperparameters are whose path has all these names."""
     found = list(_injected(state, ()))
-    paths = [path for path, injected in found if _NAME in injected.hyperparams]
+    rates = [path for path, injected in found if _NAME in injected.hyperparams]
+    names = {part for part in within.split("/") if part}
+    paths = [path for path in rates if names <= set(map(str, path))]
+    if rates and not paths:
+        raise UnknownNameError(f"{entry!r} has no injected learning rate at {within!r}; there are: {_places(rates)}")
     if len(paths) > 1:
+        own = next((f"give setter='{entry}/{name}' for one of them, or " for name in _told_apart(paths)), "")
         raise ValueError(
-            f"the state has {len(paths)} injected learning rates: give setter= a function of the session and the value "
-            "that sets each of them, as it shall be"
+            f"{entry!r} has {len(paths)} injected learning rates, at {_places(paths)}: {own}set each by a function of "
+            "the session and the value, with set_hyperparams"
         )
     if not paths:
-        names = sorted({str(name) for _, injected in found for name in injected.hyperparams})
-        what = f"the hyperparameters {', '.join(names)}, and no learning_rate" if found else "no learning rate to set"
+        others = sorted({str(name) for _, injected in found for name in injected.hyperparams})
+        what = f"the hyperparameters {', '.join(others)}, and no learning_rate" if found else "no learning rate to set"
         raise TypeError(
             f"{type(state).__name__} has {what}: it is a PyTorch optimizer or the state of "
             "optax.inject_hyperparams(...)(learning_rate=...), or setter= is a function of the session and the value"
@@ -155,16 +176,28 @@ def _path(state: Any) -> _Path:
     return paths[0]
 
 
+def _places(paths: list[_Path]) -> str:
+    return ", ".join(repr("/".join(map(str, path))) for path in paths)
+
+
+def _told_apart(paths: list[_Path]) -> Iterator[str]:
+    """The names that only one of several paths has."""
+    names = [str(key) for path in paths for key in dict.fromkeys(path)]
+    return (name for name in names if names.count(name) == 1)
+
+
 def _injected(value: Any, path: _Path) -> Iterator[tuple[_Path, Any]]:
     """All states of injected hyperparameters, each with where it is."""
     if isinstance(getattr(value, "hyperparams", None), dict):
         yield path, value
-    steps: list[Callable[[Any], Any]] = []
+    keys: Iterable[Any] = ()
     if isinstance(value, Mapping):
-        steps = [itemgetter(key) for key in value]
+        keys = value
+    elif isinstance(value, tuple) and hasattr(value, "_fields"):
+        keys = map(_Field, value._fields)
     elif isinstance(value, list | tuple):
-        steps = [itemgetter(index) for index in range(len(value))]
+        keys = range(len(value))
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        steps = [attrgetter(field.name) for field in dataclasses.fields(value) if hasattr(value, field.name)]
-    for step in steps:
-        yield from _injected(step(value), (*path, step))
+        keys = [_Field(field.name) for field in dataclasses.fields(value) if hasattr(value, field.name)]
+    for key in keys:
+        yield from _injected(_followed((key,), value), (*path, key))

@@ -15,6 +15,8 @@ __all__ = ["LearningRateHook"]
 
 # The step for which the schedule was asked last, and what it gave.
 _NEVER = (-1, math.nan)
+# What would pass for the end of the input.
+_ENDS = (StopIteration, th.OutOfRangeError)
 
 
 class LearningRateHook(th.SessionRunHook):
@@ -41,6 +43,7 @@ class LearningRateHook(th.SessionRunHook):
         placeholder: What is fed, a placeholder or its name; with a setter, the name under which the value is published.
         setter: What sets the value, in place of the feed: a function of the session and the value, or the name of an
             entry of the session's state, which is a PyTorch optimizer, or an Optax state with injected hyperparameters.
+            Where several learning rates are injected in it, "moments/fast" is the one on whose way there is "fast".
 
     Attributes:
         learning_rate: The value that was fed or set last, also before a restart; None before the first run.
@@ -138,6 +141,7 @@ class LearningRateHook(th.SessionRunHook):
         Raises:
             TypeError: The schedule gave no number.
             ValueError: The schedule gave one that is not finite.
+            RuntimeError: The schedule or the setter raised what would pass for the end of the input.
         """
         session = run_context.session
         value = self.learning_rate = self._value(session.global_step)
@@ -145,7 +149,10 @@ class LearningRateHook(th.SessionRunHook):
             self._feeds[self._name] = value
             return self._args
         if value != self._set:
-            self._setter(session, value)
+            try:
+                self._setter(session, value)
+            except _ENDS as error:
+                raise RuntimeError(f"the setter raised {type(error).__name__} for {value:g}: {error}") from error
             session.publish({self._name: value})
             self._set = value
         return None
@@ -154,7 +161,14 @@ class LearningRateHook(th.SessionRunHook):
         """The learning rate of the run that leads on from a global step."""
         if step == self._asked[0]:
             return self._asked[1]
-        given = self._schedule(step)
+        try:
+            given = self._schedule(step)
+        except OverflowError as error:
+            raise ValueError(f"the schedule gave no finite number at global step {step}: {error}") from error
+        except _ENDS as error:
+            raise RuntimeError(
+                f"the schedule raised {type(error).__name__} at global step {step}: give a learning rate for each step"
+            ) from error
         try:
             value = float(given)
         except (TypeError, ValueError) as error:

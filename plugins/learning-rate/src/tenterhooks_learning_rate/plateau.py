@@ -40,6 +40,7 @@ class ReduceOnPlateauHook(LearningRateHook):
         placeholder: What is fed, a placeholder or its name; with a setter, the name under which the value is published.
         setter: What sets the value, in place of the feed: a function of the session and the value, or the name of an
             entry of the session's state, which is a PyTorch optimizer, or an Optax state with injected hyperparameters.
+            Where several learning rates are injected in it, "moments/fast" is the one on whose way there is "fast".
 
     Attributes:
         learning_rate: The value that was fed or set last, also before a restart; None before the first run.

@@ -17,15 +17,19 @@ Check = Literal["nan", "non-finite"]
 _NUMBERS = (float, complex)
 _NUMPYS = (np.ndarray, np.generic)
 _OF_THE_HOST = (int, *_NUMBERS, *_NUMPYS)
+# Of an array that is not compared as others are, such as a sparse one; one that is and fails does so again.
+_NOT_COMPARED = (AttributeError, RuntimeError, TypeError)
 
 
 def has_nan(value: Any) -> bool | None:
-    """Whether a number is NaN, or an array holds one; None for what is neither."""
+    """Whether a number is NaN, or an array holds one; None for what is neither, or to be taken apart."""
     if isinstance(value, _NUMBERS):
         # NaN is the one number that differs from itself. NumPy's comparison gives no bool, `not` makes one.
         return not value == value  # noqa: PLR0124, SIM201
     if isinstance(value, _NUMPYS):
-        if value.dtype.kind not in "fc" or not value.size:
+        if value.dtype.kind not in "fc":
+            return _of_another_kind(value, "nan")
+        if not value.size:
             return False
         if not value.ndim:
             number = value.item()
@@ -43,16 +47,21 @@ def has_nan(value: Any) -> bool | None:
         number = item()
         return bool(number != number)  # noqa: PLR0124
     # An array of any library is compared on its device, and one truth value is moved from there.
-    differs = value != value  # noqa: PLR0124
-    return bool(differs.any())
+    try:
+        differs = value != value  # noqa: PLR0124
+        return bool(differs.any())
+    except _NOT_COMPARED:
+        return None
 
 
 def has_non_finite(value: Any) -> bool | None:
-    """Whether a number is NaN or infinite, or an array holds one; None for what is neither."""
+    """Whether a number is NaN or infinite, or an array holds one; None for what is neither, or to be taken apart."""
     if isinstance(value, _NUMBERS):
         return not cmath.isfinite(value)
     if isinstance(value, _NUMPYS):
-        if value.dtype.kind not in "fc" or not value.size:
+        if value.dtype.kind not in "fc":
+            return _of_another_kind(value, "non-finite")
+        if not value.size:
             return False
         if value.dtype.kind == "f":
             with np.errstate(invalid="ignore"):
@@ -64,7 +73,10 @@ def has_non_finite(value: Any) -> bool | None:
         return False
     if getattr(value, "ndim", None) == 0 and (item := getattr(value, "item", None)) is not None:
         return not cmath.isfinite(item())
-    return bool(_bad_elements(value, "non-finite").any())
+    try:
+        return bool(_bad_elements(value, "non-finite").any())
+    except _NOT_COMPARED:
+        return None
 
 
 CHECKS: dict[Check, Callable[[Any], bool | None]] = {"nan": has_nan, "non-finite": has_non_finite}
@@ -102,6 +114,14 @@ def first_index(value: Any, check: Check) -> tuple[int, ...] | None:
                 first = middle
         return tuple(int(index) for index in np.unravel_index(first, tuple(shape)))
     return None
+
+
+def _of_another_kind(value: Any, check: Check) -> bool | None:
+    """The same of an array of NumPy of none of its own kinds of floats."""
+    if value.dtype.kind == "O" or value.dtype.names:
+        return None
+    # Such as bfloat16, which other libraries bring.
+    return value.dtype.kind == "V" and _of_floats(value.dtype) and bool(_bad_elements(value, check).any())
 
 
 def _bad_elements(value: Any, check: Check) -> Any:

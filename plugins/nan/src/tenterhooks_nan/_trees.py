@@ -18,9 +18,11 @@ def leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
     """The numbers and arrays in a value, each with its place, such as `w` or `optimizer/m/[0]`.
 
     It looks into dicts, lists and tuples, into what frameworks take apart, and into what `state_dict` gives of an
-    object that has one. What else there is has no numbers.
+    object that has one. Of a sparse array it gives the numbers that are stored. What else there is has no numbers.
     """
-    if isinstance(value, _NUMBERS):
+    if (parts := _parts(value)) is not None:
+        yield from leaves(parts, path)
+    elif isinstance(value, _NUMBERS):
         yield path, value
     elif isinstance(value, Mapping):
         for key, entry in value.items():
@@ -36,3 +38,16 @@ def leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
         yield from leaves(value.state_dict(), path)
     elif getattr(value, "dtype", None) is not None:
         yield path, value
+
+
+def _parts(value: Any) -> Any:
+    """What an array holds that is not compared as a whole: of records, of objects, or a sparse one; None for others."""
+    if isinstance(value, np.ndarray | np.void) and value.dtype.names:
+        return {name: value[name] for name in value.dtype.names}
+    if isinstance(value, np.ndarray):
+        return value.tolist() if value.dtype.kind == "O" else None
+    if str(getattr(value, "layout", "")).startswith("torch.sparse"):
+        return {"values": (value.coalesce() if value.is_sparse else value).values()}
+    if type(value).__module__.startswith("scipy.sparse"):
+        return {"values": value.tocoo().data}
+    return None

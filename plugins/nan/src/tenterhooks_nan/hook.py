@@ -1,7 +1,7 @@
 """Guards a session against a loss that is no number, and its checkpoints against a state that holds one."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from tenterhooks import (
@@ -56,6 +56,7 @@ class NanTensorHook(SessionRunHook):
             names the right step.
 
     Raises:
+        TypeError: `loss_tensor` is no name, no node, and not several of them.
         ValueError: `check` is something else, `every_n_steps` less than 1, or there is nothing to watch.
     """
 
@@ -73,6 +74,11 @@ class NanTensorHook(SessionRunHook):
             raise ValueError(f"check={check!r} is no check{nearest(str(check), CHECKS)}")
         if every_n_steps < 1:
             raise ValueError(f"every_n_steps is 1 or more, not {every_n_steps}")
+        if not isinstance(loss_tensor, Node | Iterable):
+            raise TypeError(
+                f"loss_tensor is a name or a node, or several of them, not {loss_tensor!r:.60} of type "
+                f"{type(loss_tensor).__name__}"
+            )
         self._tensors = loss_tensor if isinstance(loss_tensor, str | Node | Mapping) else list(loss_tensor)
         if not isinstance(self._tensors, Node) and not self._tensors:
             raise ValueError("there is nothing to watch: pass a name, or several")
