@@ -4,11 +4,13 @@ import math
 import time
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import tenterhooks as th
+from tenterhooks.timer import check_steps
 
 
 class Clock:
@@ -216,3 +218,34 @@ def test_before_what_it_tells_it_is_not_due(
 def test_a_period_that_is_no_number_is_an_error(options: dict[str, Any]) -> None:
     with pytest.raises(TypeError, match="a period is a number, not '10' of type str"):
         th.SecondOrStepTimer(**options)
+
+
+@pytest.mark.parametrize(
+    ("steps", "least", "error", "message"),
+    [
+        ("2", 1, TypeError, "patience is a whole number, not '2' of type str"),
+        (2.0, 1, TypeError, "patience is a whole number, not 2.0 of type float"),
+        (True, 1, TypeError, "patience is a whole number, not True of type bool"),
+        ([1], None, TypeError, r"patience is a whole number, not \[1\] of type list"),
+        (0, 1, ValueError, "patience is 1 or more, not 0"),
+        (np.int64(-1), 0, ValueError, "patience is 0 or more, not -1"),
+    ],
+)
+def test_what_is_no_number_of_steps_is_named(
+    steps: object, least: int | None, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        check_steps("patience", steps, least)
+
+
+@pytest.mark.parametrize(("steps", "least"), [(None, 1), (1, 1), (np.int32(3), 1), (-5, None), (0, 0)])
+def test_what_is_one_is_taken(steps: object, least: int | None) -> None:
+    check_steps("patience", steps, least)
+
+
+@pytest.mark.parametrize(("period", "error"), [(2.5, ValueError), (True, TypeError), ("2", TypeError)])
+def test_a_period_in_steps_is_a_whole_number(period: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match=r"a period (in steps )?is a (whole )?number, not"):
+        th.SecondOrStepTimer(every_steps=period)
+    whole: Any = np.int64(2)
+    assert th.SecondOrStepTimer(every_steps=whole).every_steps == 2

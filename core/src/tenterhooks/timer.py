@@ -3,9 +3,10 @@
 import math
 import time
 from collections.abc import Callable
-from typing import Protocol
+from numbers import Integral, Real
+from typing import Any, Protocol
 
-__all__ = ["SecondOrStepTimer", "Timer"]
+__all__ = ["SecondOrStepTimer", "Timer", "check_steps"]
 
 
 class Timer(Protocol):
@@ -44,7 +45,7 @@ class SecondOrStepTimer:
         clock: Gives the time in seconds.
 
     Raises:
-        ValueError: Both periods or none were given, or the one that was is negative or NaN.
+        ValueError: Both periods or none were given, or the one that was is negative or NaN, or steps are not whole.
         TypeError: The period is no number.
     """
 
@@ -59,13 +60,13 @@ class SecondOrStepTimer:
             raise ValueError(
                 f"exactly one of every_secs and every_steps must be given, not {every_secs=} and {every_steps=}"
             )
-        period = every_secs if every_secs is not None else every_steps
-        try:
-            is_period = period is None or period >= 0
-        except TypeError:
-            raise TypeError(f"a period is a number, not {period!r} of type {type(period).__name__}") from None
-        if not is_period:
+        period: Any = every_secs if every_secs is not None else every_steps
+        if isinstance(period, bool) or not isinstance(period, Real):
+            raise TypeError(f"a period is a number, not {period!r:.60} of type {type(period).__name__}")
+        if not float(period) >= 0:
             raise ValueError(f"a period is 0 or more, not {period}")
+        if every_steps is not None and every_steps % 1:
+            raise ValueError(f"a period in steps is a whole number, not {every_steps}")
         self.every_secs = every_secs
         self.every_steps = every_steps
         self.clock = clock
@@ -115,3 +116,23 @@ class SecondOrStepTimer:
     def last_triggered_step(self) -> int | None:
         """The step that triggered last, None if there was none."""
         return self._last_step
+
+
+def check_steps(name: str, steps: object, least: int | None = 1) -> None:
+    """See that a number of steps, or of what else is counted, is whole and at least so much, where it is given.
+
+    Args:
+        name: The option that gives it.
+        steps: The number; None is fine.
+        least: The least that it may be; None where it may be any.
+
+    Raises:
+        TypeError: It is no whole number.
+        ValueError: It is less.
+    """
+    if steps is None:
+        return
+    if isinstance(steps, bool) or not isinstance(steps, Integral):
+        raise TypeError(f"{name} is a whole number, not {steps!r:.60} of type {type(steps).__name__}")
+    if least is not None and int(steps) < least:
+        raise ValueError(f"{name} is {least} or more, not {steps}")

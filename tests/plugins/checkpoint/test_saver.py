@@ -1057,3 +1057,10 @@ def test_temporary_folder_of_another_make_is_left_alone(tmp_path: Path) -> None:
 def test_an_empty_text_is_no_folder(make: Callable[[str], object]) -> None:
     with pytest.raises(ValueError, match=r"is an empty text: give None where there is none, '\.' for the working"):
         make("")
+
+
+@pytest.mark.parametrize("name", ["max_to_keep", "keep_best", "keep_every_n_steps"])
+@pytest.mark.parametrize("number", ["5", 2.5, True])
+def test_what_is_no_number_of_checkpoints_is_named(name: str, number: Any, tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=f"{name} is a whole number, not {number!r} of type"):
+        Saver(tmp_path, **{name: number})

@@ -449,6 +449,7 @@ NOTHING: Any = None
         (lambda *, data: {}, {}, TypeError, "takes data: give the others a default, as by functools.partial"),
         (dict, {"every_n_steps": 1, "every_n_secs": 1.0}, ValueError, "only one of every_n_steps and every_n_secs"),
         (dict, {"every_n_steps": 0}, ValueError, "every_n_steps is 1 or more, not 0"),
+        (dict, {"every_n_steps": "2"}, TypeError, "every_n_steps is a whole number, not '2' of type str"),
         (dict, {"every_n_secs": -1.0}, ValueError, "a period is 0 or more, not -1.0"),
         (dict, {"every_n_secs": math.nan}, ValueError, "a period is 0 or more, not nan"),
         (dict, {"at_end": False}, ValueError, "nothing would be evaluated: give one of every_n_steps and every_n_secs"),

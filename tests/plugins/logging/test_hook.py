@@ -329,7 +329,7 @@ def test_the_short_name_makes_the_hook() -> None:
             "expected a node or its name, several of them, or a dict of them by tag, not None",
         ),
         ({"tensors": {1: "loss"}}, TypeError, "a tag is a text, not 1 of type int"),
-        ({"every_n_iter": "10"}, TypeError, "a period is a number, not '10' of type str"),
+        ({"every_n_iter": "10"}, TypeError, "every_n_iter is a whole number, not '10' of type str"),
         ({"formatter": "{loss}"}, TypeError, "formatter is a function that makes a message of the values by tag"),
     ],
 )

@@ -85,7 +85,7 @@ def file_of(make: Hook, folder: Path) -> Path:
         ({"every_n_steps": -3}, "every_n_steps is 1 or more, not -3"),
         ({"every_n_secs": -1.0}, "a period is 0 or more, not -1.0"),
         ({"every_n_secs": float("nan")}, "a period is 0 or more, not nan"),
-        ({"every_n_steps": "10"}, "a period is a number, not '10' of type str"),
+        ({"every_n_steps": "10"}, "every_n_steps is a whole number, not '10' of type str"),
         ({"every_n_secs": "1"}, "a period is a number, not '1' of type str"),
         ({"tensors": 5}, "expected a node or its name, several of them, or a dict of them by tag, not 5 of type int"),
         ({"tensors": {3: "loss"}}, "a tag is a text, not 3 of type int: give 'loss' one"),

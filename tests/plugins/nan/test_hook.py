@@ -79,6 +79,7 @@ def test_in_a_structure_there_may_be_other_things_and_nothing_at_all() -> None:
         ({"check": None}, r"check=None is no check; .*'nan'"),
         ({"every_n_steps": 0}, "every_n_steps is 1 or more, not 0"),
         ({"every_n_steps": -2}, "every_n_steps is 1 or more, not -2"),
+        ({"every_n_steps": "2"}, "every_n_steps is a whole number, not '2' of type str"),
         ({"loss_tensor": []}, "there is nothing to watch: pass a name, or several"),
         ({"loss_tensor": {}}, "there is nothing to watch: pass a name, or several"),
         ({"loss_tensor": ""}, "there is nothing to watch: pass a name, or several"),

@@ -299,7 +299,7 @@ class TestBadInput:
         [
             ({"save_steps": 2, "save_secs": 1.0}, ValueError, "only one of save_steps and save_secs can be given"),
             ({"save_steps": 0}, ValueError, "save_steps is 1 or more, not 0"),
-            ({"save_steps": "10"}, TypeError, "a period is a number, not '10' of type str"),
+            ({"save_steps": "10"}, TypeError, "save_steps is a whole number, not '10' of type str"),
             ({"save_secs": -1.0}, ValueError, "a period is 0 or more, not -1.0"),
             ({"save_secs": float("nan")}, ValueError, "a period is 0 or more, not nan"),
             ({"trace_steps": 7}, TypeError, "trace_steps is a list of steps, not 7: pass [7] for one"),

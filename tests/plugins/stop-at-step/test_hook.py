@@ -99,3 +99,10 @@ def test_a_hook_that_is_used_again_counts_anew() -> None:
     for _ in range(2):
         with th.MonitoredSession(creator, hooks=[hook]) as session:
             assert run_all(session) == 2
+
+
+@pytest.mark.parametrize("name", ["num_steps", "last_step"])
+@pytest.mark.parametrize("steps", ["10", 2.5, True])
+def test_what_is_no_number_of_steps_is_an_error_at_once(name: str, steps: Any) -> None:
+    with pytest.raises(TypeError, match=f"{name} is a whole number, not {steps!r} of type"):
+        StopAtStepHook(**{name: steps})

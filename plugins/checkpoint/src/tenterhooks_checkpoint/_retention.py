@@ -1,12 +1,12 @@
 """Which checkpoints are kept: the last, the best, and every so many steps."""
 
 import math
-import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from tenterhooks import Checkpoint
+from tenterhooks.timer import check_steps
 
 __all__ = ["Mode", "Retention", "ranked"]
 
@@ -26,6 +26,7 @@ class Retention:
 
     Raises:
         ValueError: A number is less than 1, or there is no such mode.
+        TypeError: A number is not whole.
     """
 
     max_to_keep: int | None = 5
@@ -41,7 +42,8 @@ class Retention:
             ("keep_every_n_steps", ", or None"),
         ):
             number = getattr(self, name)
-            if number is not None and operator.index(number) < 1:
+            check_steps(name, number, least=None)
+            if number is not None and number < 1:
                 raise ValueError(f"{name} is {number}: give a number of at least 1{advice}")
         if self.mode not in ("min", "max"):
             raise ValueError(f'mode is {self.mode!r}: give "min" where less is better, or "max"')

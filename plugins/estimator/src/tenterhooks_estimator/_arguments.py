@@ -2,11 +2,12 @@
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 from tenterhooks import SessionRunHook
 from tenterhooks.errors import nearest
+from tenterhooks.timer import check_steps
 
 __all__ = ["call", "check_seconds", "check_whole", "listed", "named"]
 
@@ -66,12 +67,7 @@ def check_whole(least: int, **numbers: object) -> None:
         ValueError: One is less.
     """
     for name, number in numbers.items():
-        if number is None:
-            continue
-        if isinstance(number, bool) or not isinstance(number, Integral):
-            raise TypeError(f"{name} is a whole number, not {number!r:.60} of type {type(number).__name__}")
-        if int(number) < least:
-            raise ValueError(f"{name} is {least} or more, not {number}")
+        check_steps(name, number, least)
 
 
 def check_seconds(**numbers: object) -> None:

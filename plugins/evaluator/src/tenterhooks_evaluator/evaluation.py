@@ -6,6 +6,7 @@ import tenterhooks as th
 from tenterhooks.fetches import Tensors, names_by_tag
 from tenterhooks.nodes import Node, Source
 from tenterhooks.plan import needed
+from tenterhooks.timer import check_steps
 from tenterhooks.variables import SessionState
 from tenterhooks_evaluator._number import as_number
 
@@ -59,6 +60,7 @@ class Evaluation:
         self._names = names_by_tag(graph, metrics)
         if not self._names:
             raise ValueError("an evaluation without metrics finds nothing: name the nodes that it shall compute")
+        check_steps("steps", steps, least=None)
         if steps is not None and steps < 1:
             raise ValueError(f"steps is 1 or more, not {steps}; leave it out to go through the whole input")
         self.metrics = tuple(self._names)

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 import tenterhooks as th
 from tenterhooks.generators import all_states, set_all
 from tenterhooks.open_graph import OpenGraph
+from tenterhooks.timer import check_steps
 from tenterhooks_evaluator._number import as_number
 from tenterhooks_evaluator.evaluation import Evaluation
 
@@ -75,8 +76,7 @@ class EvaluatorHook(th.SessionRunHook):
             raise ValueError(
                 f"only one of every_n_steps and every_n_secs can be given, not {every_n_steps=} and {every_n_secs=}"
             )
-        if every_n_steps is not None and every_n_steps < 1:
-            raise ValueError(f"every_n_steps is 1 or more, not {every_n_steps}")
+        check_steps("every_n_steps", every_n_steps)
         if every_n_steps is None and every_n_secs is None:
             if not at_end:
                 raise ValueError(

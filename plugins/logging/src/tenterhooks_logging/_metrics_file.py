@@ -11,6 +11,7 @@ import tenterhooks as th
 from tenterhooks.fetches import Tensors, as_tensors, names_by_tag
 from tenterhooks.nodes import EVERYTHING
 from tenterhooks.open_graph import OpenGraph
+from tenterhooks.timer import check_steps
 from tenterhooks_logging._lines import LineFile
 from tenterhooks_logging._values import is_single
 
@@ -63,8 +64,7 @@ class MetricsFileHook(th.SessionRunHook, ABC):
             raise TypeError(f"optional is a list of names, not the text {optional!r}: optional=[{optional!r}]")
         if every_n_steps is None and every_n_secs is None:
             every_n_steps = _DEFAULT_STEPS
-        if isinstance(every_n_steps, int) and every_n_steps < 1:
-            raise ValueError(f"every_n_steps is 1 or more, not {every_n_steps}")
+        check_steps("every_n_steps", every_n_steps)
         self.timer = th.SecondOrStepTimer(every_n_secs, every_n_steps, clock=clock)
         self._tensors = None if tensors is None else as_tensors(tensors)
         self._optional = list(optional)

@@ -7,6 +7,7 @@ from typing import Any
 
 import tenterhooks as th
 from tenterhooks.fetches import Tensors, as_tensors, names_by_tag
+from tenterhooks.timer import check_steps
 
 __all__ = ["LoggingTensorHook"]
 
@@ -58,8 +59,7 @@ class LoggingTensorHook(th.SessionRunHook):
             raise ValueError(
                 f"only one of every_n_iter and every_n_secs can be given, not {every_n_iter=} and {every_n_secs=}"
             )
-        if isinstance(every_n_iter, int) and every_n_iter < 1:
-            raise ValueError(f"every_n_iter is 1 or more, not {every_n_iter}")
+        check_steps("every_n_iter", every_n_iter)
         self.timer: th.SecondOrStepTimer | None = None
         if every_n_iter is not None or every_n_secs is not None:
             self.timer = th.SecondOrStepTimer(every_n_secs, every_n_iter, clock=clock)

@@ -17,6 +17,7 @@ from tenterhooks import (
 from tenterhooks.errors import nearest
 from tenterhooks.fetches import Tensors, names_by_tag
 from tenterhooks.nodes import EVERYTHING
+from tenterhooks.timer import check_steps
 from tenterhooks_nan._every import EveryNSteps
 from tenterhooks_nan._looked_at import LookedAt
 from tenterhooks_nan._numbers import CHECKS, Check
@@ -56,7 +57,7 @@ class NanTensorHook(SessionRunHook):
             names the right step.
 
     Raises:
-        TypeError: `loss_tensor` is no name, no node, and not several of them.
+        TypeError: `loss_tensor` is no name, no node, and not several of them, or `every_n_steps` is not whole.
         ValueError: `check` is something else, `every_n_steps` less than 1, or there is nothing to watch.
     """
 
@@ -72,8 +73,7 @@ class NanTensorHook(SessionRunHook):
     ) -> None:
         if check not in CHECKS:
             raise ValueError(f"check={check!r} is no check{nearest(str(check), CHECKS)}")
-        if every_n_steps < 1:
-            raise ValueError(f"every_n_steps is 1 or more, not {every_n_steps}")
+        check_steps("every_n_steps", every_n_steps)
         if not isinstance(loss_tensor, Node | Iterable):
             raise TypeError(
                 f"loss_tensor is a name or a node, or several of them, not {loss_tensor!r:.60} of type "

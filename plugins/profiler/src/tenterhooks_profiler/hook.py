@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, SupportsIndex
 
 import tenterhooks as th
+from tenterhooks.timer import check_steps
 from tenterhooks_profiler._stopwatch import Stopwatch, Timing
 from tenterhooks_profiler._table import table
 from tenterhooks_profiler._trace import trace_of, write_json
@@ -53,8 +54,7 @@ class ProfilerHook(th.SessionRunHook):
     ) -> None:
         if save_steps is not None and save_secs is not None:
             raise ValueError(f"only one of save_steps and save_secs can be given, not {save_steps=} and {save_secs=}")
-        if isinstance(save_steps, int) and save_steps < 1:
-            raise ValueError(f"save_steps is 1 or more, not {save_steps}")
+        check_steps("save_steps", save_steps)
         # Not named `timer`, by which a session would leave out runs: all are measured.
         self._period: th.SecondOrStepTimer | None = None
         if save_steps is not None or save_secs is not None:

@@ -4,6 +4,7 @@ import logging
 
 from tenterhooks import Coordinator, Session, SessionRunContext, SessionRunHook, SessionRunValues
 from tenterhooks.graph import Graph
+from tenterhooks.timer import check_steps
 
 __all__ = ["StopAtStepHook"]
 
@@ -20,11 +21,14 @@ class StopAtStepHook(SessionRunHook):
 
     Raises:
         ValueError: Both were given, or none.
+        TypeError: The number is not whole.
     """
 
     def __init__(self, *, num_steps: int | None = None, last_step: int | None = None) -> None:
         if (num_steps is None) == (last_step is None):
             raise ValueError(f"exactly one of num_steps and last_step must be given, not {num_steps=} and {last_step=}")
+        check_steps("num_steps", num_steps, least=None)
+        check_steps("last_step", last_step, least=None)
         self._num_steps = num_steps
         self._last_step = last_step
         self._target = last_step
