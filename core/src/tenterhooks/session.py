@@ -6,7 +6,6 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
-from tenterhooks.adapted import fetched
 from tenterhooks.computation import Computation
 from tenterhooks.default_graph import get_default_graph
 from tenterhooks.errors import UnknownNameError, nearest
@@ -14,8 +13,9 @@ from tenterhooks.fetches import Feeds, Fetches
 from tenterhooks.generators import all_states, set_all
 from tenterhooks.graph import Graph
 from tenterhooks.hooks import RunMetadata
+from tenterhooks.inputs import Inputs
 from tenterhooks.loop_position import LoopPosition
-from tenterhooks.nodes import EVERYTHING, REQUIRED, GlobalStep, Variable
+from tenterhooks.nodes import EVERYTHING, Variable
 from tenterhooks.open_graph import OpenGraph
 from tenterhooks.own_state import OwnState
 from tenterhooks.pauses import Pauses
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Session"]
 
 
-class Session:
+class Session(Inputs):
     """Computes the values of a graph. In a monitored session this is what hooks get.
 
     Args:
@@ -52,10 +52,6 @@ class Session:
         compute: Makes a run; see `Computation.compute`.
         gives: Whether all of an optional structure of fetches can be computed.
         loop: Where a loop of the program's own stands.
-        kept: What was published for all runs to come, until it is replaced.
-        published: That, and what such a loop published in its last pass: what a run of this session sees.
-        fed: What the last run was fed by its caller and by hooks, by name.
-        plain: What of it was given in the last pass, and not as callables: what the name of all values stands for.
         own_state: The variables as the body of such a loop reads and assigns them; None where there is a graph.
 
     Raises:
@@ -67,7 +63,7 @@ class Session:
         if graph is None:
             raise ValueError("a session needs a graph: pass graph=, or open it within `with graph.as_default():`")
         graph.check()
-        self.graph = graph
+        super().__init__(graph)
         self.is_chief = True
         self.checkpoint_dir: Path | None = None
         self.summary_dir: Path | None = None
@@ -89,16 +85,10 @@ class Session:
             self._computation.gives,
         )
         self.loop = LoopPosition(graph, self.state)
-        self.kept: Mapping[str, Any] = {}
-        self._kept_at: dict[str, int] = {}
-        self.published: Mapping[str, Any] = {}
-        self.fed: Mapping[str, Any] = {}
-        self.plain: Mapping[str, Any] = {}
         self.own_state = OwnState(self.state) if isinstance(graph, OpenGraph) else None
         self._closed = False
         self._stops = StopRequests()
         self._pauses = Pauses()
-        self._publications = 0
         self._registry: HookRegistry | None = None
         # What hooks had saved, until the session becomes part of a monitored one.
         self.hook_states: dict[str, Any] = {}
@@ -173,61 +163,6 @@ class Session:
         """
         self._stops.request(reason, self.global_step)
 
-    def publish(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> None:
-        """Give values to whoever asks for them from now on, until they are replaced: what an evaluation found, say.
-
-        Args:
-            values: Values by name: of nodes of the graph, as a hook adds them in its `begin` (`Graph.published`); in a
-                loop of the program's own by any name.
-            named: More of them.
-
-        Raises:
-            UnknownNameError: The graph has no such node.
-            ValueError: The session has it itself, as a variable, or the value is one to be called.
-        """
-        self._publications += 1
-        for name, value in (named if values is None else {**values, **named}).items():
-            self.check_published(name)
-            if callable(value):
-                raise ValueError(
-                    f"{name!r} is published for all passes or runs to come, and not for one in which somebody asks for "
-                    "it: give the value itself, not what computes it"
-                )
-            self.kept = {**self.kept, name: fetched(value)}
-            self.published = {**self.published, name: self.kept[name]}
-            self._kept_at[name] = self.global_step
-
-    def publish_again(self, values: Mapping[str, Any], *, step: int) -> None:
-        """Give values that were published before this session was restored, at the step at which they were.
-
-        So in a resumed session too each result of an evaluation counts once, by `published_at`.
-
-        Args:
-            values: Values by name, as for `publish`.
-            step: The global step at which they were published.
-        """
-        self.publish(values)
-        self._kept_at.update(dict.fromkeys(values, step))
-
-    def published_at(self, name: str) -> int | None:
-        """The global step at which a value was published that is given to all runs until it is replaced.
-
-        So a hook tells a new result of an evaluation from one that it has seen: `kept[name]` is the value.
-
-        Returns:
-            None where no value of that name is kept: it was never published, or is given anew in each run.
-        """
-        return self._kept_at[name] if name in self.kept else None
-
-    def check_published(self, name: object) -> None:
-        """Check that something can be published under this name."""
-        if not isinstance(name, str):
-            raise TypeError(f"values are published by name, a string, not {name!r} of type {type(name).__name__}")
-        known = name != EVERYTHING and self.graph[name]
-        # A loop of the program's own may publish any node, as it may be fed.
-        if not known or isinstance(known, Variable | GlobalStep):
-            raise ValueError(f"nothing can be published as {name!r}, which the session has itself: use another name")
-
     def request_checkpoint(self) -> None:
         """Ask the savers for a checkpoint at the end of this run, or of the next one if none is under way."""
         self.checkpoint_requested = True
@@ -281,13 +216,6 @@ class Session:
         plan = self.plan((fetch,), feeds)
         return fetch.pick(self.compute(plan, feeds, draw=self._registry is None, node_seconds=seconds))
 
-    @property
-    def inputs(self) -> dict[str, Any]:
-        """What was published for the last run, or fed to it, by name; a placeholder with a default has that again."""
-        nodes = self.graph.nodes
-        fed = {name: value for name, value in self.fed.items() if getattr(nodes[name], "default", None) is REQUIRED}
-        return {**self.published, **fed}
-
     def measure(self, fetches: Fetches) -> Any:
         """Compute values as `run` does, and leave all as it is: no item is taken, and no random number used up.
 
@@ -315,7 +243,7 @@ class Session:
         that is published after a save, such as that of an evaluation at the end, is another one of the same step.
         """
         drawn = [reader.drawn for reader in self._computation.readers.values()]
-        return self.global_step, self.state.updates, self._publications, *self.loop.place, *drawn
+        return self.global_step, self.state.updates, self.publications, *self.loop.place, *drawn
 
     def state_dict(self) -> dict[str, Any]:
         """All that a checkpoint holds: the step, the variables, the sources' positions, and the hooks' states.
