@@ -86,6 +86,7 @@ class Warmup:
         initial_learning_rate: The learning rate at step 0.
 
     Example:
+        >>> from tenterhooks_learning_rate import CosineDecay
         >>> schedule = Warmup(CosineDecay(0.1, decay_steps=90), warmup_steps=10)
         >>> schedule(0), schedule(5), schedule(10), schedule(100)
         (0.0, 0.05, 0.1, 0.0)
