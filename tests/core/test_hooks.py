@@ -1,5 +1,6 @@
 """What a hook is given, and what it returns."""
 
+import weakref
 from typing import Any
 
 import pytest
@@ -233,3 +234,41 @@ def test_an_override_may_call_the_base_class() -> None:
 
     with training(Polite()) as session:
         assert session.run("w") == 0.0
+
+
+def test_the_context_holds_on_to_nothing_that_a_caller_fed() -> None:
+    class Batch: ...
+
+    class Once(th.SessionRunHook):
+        """Is due in the first run alone."""
+
+        timer = th.SecondOrStepTimer(every_secs=1e9)
+
+        def before_run(self, run_context: th.SessionRunContext) -> None:
+            assert run_context.original_args.feed_dict
+
+        def after_run(self, run_context: th.SessionRunContext, run_values: th.SessionRunValues) -> None:
+            self.timer.update_last_triggered_step(run_context.session.global_step)
+
+    graph = counting_graph()
+    graph.placeholder("batch")
+    with th.MonitoredSession(graph=graph, hooks=[Once()]) as session:
+        alive = []
+        for _ in range(3):
+            batch = Batch()
+            alive.append(weakref.ref(batch))
+            session.run("train", feed_dict={"batch": batch})
+            del batch
+        # The last run's is known as its input.
+        assert [reference() is not None for reference in alive] == [False, False, True]
+
+
+def test_what_a_run_that_failed_was_to_fetch_is_not_of_the_pass_after_it() -> None:
+    seen: list[Any] = []
+    hook = Recorder("a", before_run=lambda context: seen.append(context.original_args.fetches))
+    with th.MonitoredSession(graph=counting_graph(), hooks=[hook]) as session:
+        with pytest.raises(th.UnknownNameError):
+            session.run("no such node")
+        with session.step():
+            pass
+    assert seen == ["no such node", None]

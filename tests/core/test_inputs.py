@@ -7,6 +7,8 @@ import pytest
 import tenterhooks as th
 from tenterhooks.errors import NotPublishedError
 
+from .recorders import Recorder
+
 
 class TestPublish:
     def test_it_is_seen_by_all_runs_to_come(self) -> None:
@@ -145,3 +147,28 @@ class TestWhatTheLastRunWasFed:
                 seen.append(dict(raw.fed))
                 assert session.feeds.get("x") == (None if step % 2 else 10 * step)
             assert [*seen, raw.fed, raw.measure("x")] == [{}, {"x": 0}, {}, {"x": 20}, 20]
+
+    def test_a_pass_that_failed_leaves_it_as_it_was(self) -> None:
+        asks = th.SessionRunArgs("loss")
+        hook = Recorder("a", before_run=lambda context: asks)
+        with th.MonitoredSession(state={}, hooks=[self.Feeds(), hook]) as session:
+            raw = session.raw_session()
+            assert raw is not None
+            with session.step():
+                session.publish(loss=session.feeds["x"] + 5.0)
+            with pytest.raises(NotPublishedError, match="'loss'"), session.step():
+                pass
+            assert raw.inputs == {"x": 0, "loss": 5.0}
+
+    def test_what_is_fed_in_place_of_a_source_or_a_tensor_is_fed_again(self) -> None:
+        graph = th.Graph()
+        graph.source("batch", lambda: [1.0, 2.0])
+        graph.tensor(lambda batch: 10 * batch, name="scaled")
+        graph.tensor(lambda scaled: scaled + 1, name="loss")
+        with th.MonitoredSession(graph=graph) as session:
+            raw = session.raw_session()
+            assert raw is not None
+            for feeds, loss in (({}, 11.0), ({"batch": 5.0}, 51.0), ({"scaled": 7.0}, 8.0)):
+                assert session.run("loss", feed_dict=feeds) == loss
+                assert raw.measure("loss") == loss
+                assert raw.inputs == feeds

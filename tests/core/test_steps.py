@@ -545,3 +545,20 @@ class TestEpochs:
                     session.publish(x=f"{epoch}{item}")
                     break
         assert hook.seen == [(1, "0a"), (2, "1a")]
+
+
+def test_a_step_function_within_a_loop_of_the_programs_own_does_not_recover() -> None:
+    seen: list[int] = []
+    calls: list[int] = []
+    hook = Recorder("a", before_run=lambda context: seen.append(context.completed_runs))
+
+    def lose(step_context: Any) -> None:
+        calls.append(1)
+        raise th.AbortedError("the worker is lost")
+
+    with pytest.raises(th.AbortedError, match="the worker is lost"), th.MonitoredSession(hooks=[hook]) as session:
+        for step in session.steps(range(5)):
+            session.publish(x=step)
+            if step == 2:
+                session.run_step_fn(lose)
+    assert (seen, calls) == ([0, 1, 2], [1])

@@ -27,7 +27,9 @@ class Calls(list[_T]):
 
 
 def made_by(calling: Iterator[Any]) -> "Adapter | None":
-    """Whose call a loop over `Calls` makes; None where none is being made, before the first and at the end.
+    """Whose call a loop over `Calls` makes, or has made last: between two of them, what a hook returned is looked at.
+
+    It is None before the first call and at the end.
 
     Args:
         calling: What the loop goes through: `iter` of them.
@@ -43,7 +45,7 @@ def place_of(calling: Iterator[Any]) -> int:
 
 
 def _state(calling: Any) -> tuple[Any, int]:
-    # As it is pickled, an iterator over a list tells the list and how far it has come; and neither at its end. So a
-    # loop need not say whom it calls.
+    # As it is pickled, CPython's iterator over a list tells the list and how far it has come; and neither at its end.
+    # So a loop need not say whom it calls.
     _, (calls,), *index = calling.__reduce__()
     return calls, index[0] - 1 if index else -1

@@ -45,7 +45,7 @@ class Inputs(ABC):
     def inputs(self) -> dict[str, Any]:
         """What was published for the last run, or fed to it, by name; a placeholder with a default has that again."""
         nodes = self.graph.nodes
-        fed = {name: value for name, value in self.fed.items() if getattr(nodes[name], "default", None) is REQUIRED}
+        fed = {name: value for name, value in self.fed.items() if getattr(nodes[name], "default", REQUIRED) is REQUIRED}
         return {**self.published, **fed}
 
     def publish(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Lifecycle"]
 
 _NO_FEEDS: Mapping[str, Any] = {}
+_NOTHING = (None, None, None)
 
 
 class Lifecycle:
@@ -61,7 +62,8 @@ class Lifecycle:
         self._stops = StopRequests()
         self._coord = Coordinator()
         self._raw: Session | None = None
-        # What hooks get of each run; None where none can be made, before and after the session is open.
+        # What hooks get of each run of the raw session, replaced with that; None where no run can be made, before and
+        # after the session is open.
         self._context: SessionRunContext | None = None
         self._closed = False
         # Whether the program computes itself, instead of `run`.
@@ -160,10 +162,13 @@ class Lifecycle:
                 raw.fed = run.feeds
             if turn.concerns:
                 registry.after_run(turn, context, run, results)
+                # It may be long until the next run that concerns a hook.
+                context.given = _NOTHING
             if stops.pending or stops.held:
                 stops.adopt()
             stops.in_run = False
         except BaseException:
+            context.given = _NOTHING
             stops.forget_run()
             raise
         context.completed_runs += 1

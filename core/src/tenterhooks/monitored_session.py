@@ -142,7 +142,8 @@ class MonitoredSession(OwnLoops):
         """Recover from what a run raised, so that it can be repeated; False where that cannot be."""
         # A thread that lost its worker may be why the run failed.
         cause = error if isinstance(error, RECOVERABLE) else self._coord.exception
-        if self._closed or not isinstance(cause, RECOVERABLE):
+        # The body of a pass cannot be repeated.
+        if self._closed or self._own or not isinstance(cause, RECOVERABLE):
             return False
         self._recover(cause)
         if self._stops.adopted:

@@ -83,6 +83,7 @@ class PassSession(HookedSession):
         else:
             reader = self._open_items(iterable, loop)
         while True:
+            # A pass that is open is a run under way.
             if (stops.in_run or stops.held or self._coord.stopping or self._closed) and not self._ready(loop):
                 return
             begun.run, begun.torn, begun.published = None, state.updating, {}
@@ -149,15 +150,13 @@ class PassSession(HookedSession):
                 raw.kept = {name: value for name, value in raw.kept.items() if name not in values}
                 values = {**raw.kept, **values}
             step = state.global_step
-            raw.fed = _NO_FEEDS
             if run is not None:
                 begun.check_feeds()
                 run.make_of(values, plain)
-                raw.fed = run.feeds
             # A training op that a hook asked for may have counted it.
             state.global_step = step + 1
             state.updating = None
-            raw.published, raw.plain = values, plain
+            raw.published, raw.plain, raw.fed = values, plain, _NO_FEEDS if run is None else run.feeds
             if begun.turn.concerns:
                 self._registry.after_run(begun.turn, context, run, None)
             if stops.pending or stops.held:
@@ -228,8 +227,11 @@ class PassSession(HookedSession):
         if left.is_run:
             if over:
                 self.loop.over()
-            self._left = False
-            self.complete_pass(left)
+            try:
+                self.complete_pass(left)
+            finally:
+                # It is still to be completed where an interrupt came before that.
+                self._left = self._pass is left
         else:
             self.loop.give_back(left.drawn)
             self.drop_pass(left)

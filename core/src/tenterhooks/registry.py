@@ -144,7 +144,7 @@ class HookRegistry:
         begun: MergedRun | None,
         asked: "list[SessionRunArgs | None]",
     ) -> MergedRun | None:
-        """Ask the hooks that are left, and merge what all want, the first of which has been asked."""
+        """Ask the hooks that are left, and merge what all want, the first of whom have been asked."""
         run = begun or MergedRun(context.session)
         for adapter, args in zip(calls.adapters, asked, strict=False):
             if args is not None:

@@ -52,7 +52,8 @@ class Turns:
 
     Attributes:
         quiet: The turn in which all timers sleep; that of each run where no hook has one.
-        until: The global step up to which that is the turn, and nothing else has to be looked at.
+        until: The global step before which that is the turn, and nothing else has to be looked at; -inf where runs or
+            seconds decide too.
     """
 
     def __init__(self, adapters: "Sequence[Adapter]", before: _Order, after: _Order) -> None:
