@@ -71,11 +71,11 @@ def test_schedules_are_values() -> None:
 
 
 WRONG: list[tuple[Callable[[], object], type[Exception], str]] = [
-    (lambda: CosineDecay(0.1, decay_steps=0), ValueError, "decay_steps is a whole number of 1 or more, not 0"),
+    (lambda: CosineDecay(0.1, decay_steps=0), ValueError, "decay_steps is 1 or more, not 0"),
     (
         lambda: CosineDecay(0.1, decay_steps=1.5),  # type: ignore[arg-type]
         TypeError,
-        "decay_steps is a whole number of 1 or more, not 1.5",
+        "decay_steps is a whole number, not 1.5",
     ),
     (
         lambda: ExponentialDecay(0.1, decay_steps=1, decay_rate=0.0),

@@ -75,8 +75,8 @@ WRONG: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
         TypeError,
         "decay_steps cannot be given with the schedule Constant(learning_rate=0.1)",
     ),
-    ("cosine", {"learning_rate": 0.1, "decay_steps": -3}, ValueError, "decay_steps is a whole number of 1 or more"),
-    ("constant", {"learning_rate": 0.1, "warmup_steps": -3}, ValueError, "warmup_steps is a whole number of 0 or more"),
+    ("cosine", {"learning_rate": 0.1, "decay_steps": -3}, ValueError, "decay_steps is 1 or more"),
+    ("constant", {"learning_rate": 0.1, "warmup_steps": -3}, ValueError, "warmup_steps is 0 or more"),
 ]
 
 

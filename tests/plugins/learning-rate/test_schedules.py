@@ -74,7 +74,7 @@ WRONG: list[tuple[Callable[[], object], type[Exception], str]] = [
     (
         lambda: PiecewiseConstantDecay(boundaries=[0], values=[1, 2]),
         ValueError,
-        "each of boundaries is a whole number of 1 or more, not 0",
+        "each of boundaries is 1 or more, not 0",
     ),
     (
         lambda: PiecewiseConstantDecay(boundaries=[3], values=[1.0]),
@@ -99,7 +99,7 @@ WRONG: list[tuple[Callable[[], object], type[Exception], str]] = [
     (
         lambda: Warmup(Constant(0.1), warmup_steps=-1),
         ValueError,
-        "warmup_steps is a whole number of 0 or more, not -1",
+        "warmup_steps is 0 or more, not -1",
     ),
     (lambda: Warmup(Stateful(), warmup_steps=1), TypeError, "then has a state"),
 ]

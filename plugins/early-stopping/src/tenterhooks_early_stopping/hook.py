@@ -4,12 +4,12 @@ import logging
 import math
 import time
 from collections.abc import Callable, Mapping
-from numbers import Integral
 from typing import Any, Literal
 
 from tenterhooks import Coordinator, Node, Session, hookimpl
 from tenterhooks.generators import all_states, set_all
 from tenterhooks.graph import Graph
+from tenterhooks.timer import check_steps
 from tenterhooks_early_stopping._metric import MetricHook
 from tenterhooks_early_stopping._progress import Progress, Rule
 
@@ -87,15 +87,9 @@ class EarlyStoppingHook(MetricHook):
                 f"exactly one of patience (checks) and patience_steps must be given, not {patience=} and "
                 f"{patience_steps=}"
             )
-        given: dict[str, Any] = {"patience": patience, "patience_steps": patience_steps}
-        for name, number in given.items():
-            if number is None:
-                continue
-            if isinstance(number, bool) or not isinstance(number, Integral):
-                raise TypeError(
-                    f"{name} is a whole number of 1 or more, not {number!r} of type {type(number).__name__}"
-                )
-            if number < 1:
+        for name, number in (("patience", patience), ("patience_steps", patience_steps)):
+            check_steps(name, number, least=None)
+            if number is not None and number < 1:
                 raise ValueError(f"{name} is 1 or more, not {number}: 1 stops at the first check without improvement")
         self._patience = patience
         self._patience_steps = patience_steps

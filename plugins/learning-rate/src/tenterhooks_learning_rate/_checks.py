@@ -2,10 +2,10 @@
 
 import math
 from collections.abc import Iterable
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
-__all__ = ["check_count", "check_number", "checked_tuple"]
+__all__ = ["check_number", "checked_tuple"]
 
 
 def check_number(name: str, value: Any, *, low: float = -math.inf, above: float = -math.inf) -> None:
@@ -26,24 +26,6 @@ def check_number(name: str, value: Any, *, low: float = -math.inf, above: float 
         raise TypeError(f"{name} is a number{limit}, not {value!r:.60} of type {type(value).__name__}")
     if not (math.isfinite(value) and low <= float(value) and above < float(value)):
         raise ValueError(f"{name} is a finite number{limit}, not {value}")
-
-
-def check_count(name: str, value: Any, *, low: int) -> None:
-    """Check that an option is a number of steps or of checks.
-
-    Args:
-        name: The option.
-        value: What was given.
-        low: The least that it may be.
-
-    Raises:
-        TypeError: It is no whole number.
-        ValueError: It is too small.
-    """
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} is a whole number of {low} or more, not {value!r:.60} of type {type(value).__name__}")
-    if value < low:
-        raise ValueError(f"{name} is a whole number of {low} or more, not {value}")
 
 
 def checked_tuple(name: str, value: Any) -> tuple[Any, ...]:

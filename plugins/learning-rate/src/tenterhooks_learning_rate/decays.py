@@ -3,7 +3,8 @@
 import math
 from dataclasses import KW_ONLY, dataclass
 
-from tenterhooks_learning_rate._checks import check_count, check_number
+from tenterhooks.timer import check_steps
+from tenterhooks_learning_rate._checks import check_number
 
 __all__ = ["CosineDecay", "CosineDecayRestarts", "ExponentialDecay", "PolynomialDecay"]
 
@@ -31,7 +32,7 @@ class ExponentialDecay:
 
     def __post_init__(self) -> None:
         check_number("learning_rate", self.learning_rate)
-        check_count("decay_steps", self.decay_steps, low=1)
+        check_steps("decay_steps", self.decay_steps, least=1)
         check_number("decay_rate", self.decay_rate, above=0)
 
     def __call__(self, step: int) -> float:
@@ -66,7 +67,7 @@ class PolynomialDecay:
 
     def __post_init__(self) -> None:
         check_number("learning_rate", self.learning_rate)
-        check_count("decay_steps", self.decay_steps, low=1)
+        check_steps("decay_steps", self.decay_steps, least=1)
         check_number("end_learning_rate", self.end_learning_rate)
         check_number("power", self.power, above=0)
 
@@ -99,7 +100,7 @@ class CosineDecay:
 
     def __post_init__(self) -> None:
         check_number("learning_rate", self.learning_rate)
-        check_count("decay_steps", self.decay_steps, low=1)
+        check_steps("decay_steps", self.decay_steps, least=1)
         check_number("end_learning_rate", self.end_learning_rate)
 
     def __call__(self, step: int) -> float:
@@ -133,7 +134,7 @@ class CosineDecayRestarts:
 
     def __post_init__(self) -> None:
         check_number("learning_rate", self.learning_rate)
-        check_count("decay_steps", self.decay_steps, low=1)
+        check_steps("decay_steps", self.decay_steps, least=1)
         check_number("end_learning_rate", self.end_learning_rate)
         check_number("t_mul", self.t_mul, low=1)
         check_number("m_mul", self.m_mul, above=0)

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 import tenterhooks as th
-from tenterhooks_learning_rate._checks import check_count, check_number
+from tenterhooks.timer import check_steps
+from tenterhooks_learning_rate._checks import check_number
 from tenterhooks_learning_rate._setters import Setter
 from tenterhooks_learning_rate.hook import LearningRateHook
 from tenterhooks_learning_rate.schedules import Constant, Schedule
@@ -74,13 +75,13 @@ class ReduceOnPlateauHook(LearningRateHook):
         check_number("factor", factor, above=0)
         if factor >= 1:
             raise ValueError(f"factor is below 1, so that it lowers the learning rate, not {factor}")
-        check_count("patience", patience, low=0)
+        check_steps("patience", patience, least=0)
         check_number("min_delta", min_delta, low=0)
         if mode not in ("min", "max"):
             raise ValueError(f'mode is "min" or "max", not {mode!r}')
-        check_count("cooldown", cooldown, low=0)
+        check_steps("cooldown", cooldown, least=0)
         check_number("min_value", min_value, low=0)
-        check_count("every_n_steps", every_n_steps, low=1)
+        check_steps("every_n_steps", every_n_steps, least=1)
         self._metric = metric
         self._factor = factor
         self._patience = patience

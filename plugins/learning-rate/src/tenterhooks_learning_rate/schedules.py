@@ -5,7 +5,8 @@ from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 
 from tenterhooks.state import Stateful
-from tenterhooks_learning_rate._checks import check_count, check_number, checked_tuple
+from tenterhooks.timer import check_steps
+from tenterhooks_learning_rate._checks import check_number, checked_tuple
 
 __all__ = ["Constant", "PiecewiseConstantDecay", "Schedule", "Warmup"]
 
@@ -59,7 +60,7 @@ class PiecewiseConstantDecay:
         object.__setattr__(self, "boundaries", checked_tuple("boundaries", self.boundaries))
         object.__setattr__(self, "values", checked_tuple("values", self.values))
         for boundary in self.boundaries:
-            check_count("each of boundaries", boundary, low=1)
+            check_steps("each of boundaries", boundary, least=1)
         if any(one >= other for one, other in pairwise(self.boundaries)):
             raise ValueError(f"boundaries are steps, each later than the one before, not {list(self.boundaries)}")
         for value in self.values:
@@ -105,7 +106,7 @@ class Warmup:
                 f"then has a state ({self.then!r:.60}), and is asked about step 0 again and again while it warms up: "
                 "warm up in it"
             )
-        check_count("warmup_steps", self.warmup_steps, low=0)
+        check_steps("warmup_steps", self.warmup_steps, least=0)
         check_number("initial_learning_rate", self.initial_learning_rate)
 
     def __call__(self, step: int) -> float:
